@@ -17,8 +17,8 @@ package final class RequestContext: Sendable {
     package let idempotency: IdempotencyClaim?
     /// Whether the answer can still be sent; `nil` of a caller that waits however long it takes.
     let isAwaited: (@Sendable () -> Bool)?
-    /// What the app that sent it has proven of itself; `nil` if nothing.
-    package let genuineApp: GenuineApp?
+    /// What the app that sent it has proven of itself.
+    package let proof: AppProof
 
     package init(
         id: UniqueID,
@@ -32,7 +32,7 @@ package final class RequestContext: Sendable {
         self.snapshot = snapshot
         self.caller = caller
         self.idempotency = idempotency
-        (isAwaited, genuineApp) = (nil, nil)
+        (isAwaited, proof) = (nil, .absent)
     }
 
     /// The same, for a caller that waits for a limited time.
@@ -40,18 +40,18 @@ package final class RequestContext: Sendable {
         (id, receivedAt, snapshot) = (context.id, context.receivedAt, context.snapshot)
         (caller, idempotency) = (context.caller, context.idempotency)
         self.isAwaited = isAwaited
-        genuineApp = context.genuineApp
+        proof = context.proof
     }
 
-    private init(_ context: RequestContext, _ genuineApp: GenuineApp?) {
+    private init(_ context: RequestContext, _ proof: AppProof) {
         (id, receivedAt, snapshot) = (context.id, context.receivedAt, context.snapshot)
         (caller, idempotency, isAwaited) = (context.caller, context.idempotency, context.isAwaited)
-        self.genuineApp = genuineApp
+        self.proof = proof
     }
 
     /// The same of an app that has proven itself, or has not.
-    func with(_ genuineApp: GenuineApp?) -> RequestContext {
-        genuineApp == nil ? self : RequestContext(self, genuineApp)
+    func with(_ proof: AppProof) -> RequestContext {
+        if case .absent = proof { self } else { RequestContext(self, proof) }
     }
 
     /// Whether what the request states of its customer is believed.
@@ -66,6 +66,6 @@ package final class RequestContext: Sendable {
             snapshot: snapshot,
             caller: caller,
             idempotency: idempotency
-        ).with(genuineApp)
+        ).with(proof)
     }
 }

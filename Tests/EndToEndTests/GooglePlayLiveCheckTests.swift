@@ -31,10 +31,10 @@ extension EndToEnd {
         }
 
         /// An offers file with these offers of one base plan, named as at the store.
-        private static func offers(_ ids: String...) -> String {
+        private static func offers(_ ids: String..., app: String = "") -> String {
             let offers = ids.map { #"{id: "\#($0)", googlePlay: {offerId: "\#($0)"}}"# }.joined(separator: ", ")
             return """
-                {apps: [{packageName: "com.example.app", plans: [
+                {apps: [{packageName: "com.example.app", \(app) plans: [
                   {id: "premium", googlePlay: {productId: "premium", basePlanId: "monthly"}, offers: [\(offers)]}]}]}
                 """
         }
@@ -43,7 +43,7 @@ extension EndToEnd {
             try await Program.run(
                 [
                     "check", "--live", "--google-play-url", play.origin(), "--google-oauth-url", play.origin(),
-                    "--trusted-certificates", play.tlsCAPath,
+                    "--play-integrity-url", play.origin(), "--trusted-certificates", play.tlsCAPath,
                 ] + demo.options()
             )
         }
@@ -150,6 +150,21 @@ extension EndToEnd {
         @Test func `a store that fails has an exit code of its own`() async throws {
             try play.misbehave(.error(.backendError))
             expect(try await check(), 3, "not read: unavailable", "Check again later.")
+        }
+
+        @Test func `whether Google decodes tokens of Play Integrity is told, with what to do`() async throws {
+            try demo.write(Self.offers("winback-50", app: #"playIntegrity: {policy: "prefer"},"#), to: "offers")
+            let question = "Whether Google decodes tokens of Play Integrity"
+            expect(try await check(), 0, question, "com.example.app yes")
+            #expect(try play.counts().requests(to: .integrity) == 1)
+            #expect(try await assertionsOnRecord() == 2, "one for each API")
+            try play.misbehave(.error(.accessNotConfigured), at: .integrity)
+            expect(try await check(), 1, "com.example.app no: not-permitted", "Enable the Play Integrity API in the")
+            try play.behave()
+            try play.misbehave(.error(.backendError), at: .integrity)
+            expect(try await check(), 3, "com.example.app no: unavailable", "Check again later.")
+            try demo.write(Self.offers("winback-50"), to: "offers")
+            #expect(try await !check().output.contains(question))
         }
 
         @Test func `a page that is missing hides no offer`() async throws {

@@ -3,7 +3,8 @@
 /// How the app that asks came onto the device, as the system says it.
 ///
 /// Source: Apple's validation categories, in the
-/// [Attestation Object Validation Guide](https://developer.apple.com/documentation/devicecheck/attestation-object-validation-guide).
+/// [Attestation Object Validation Guide](https://developer.apple.com/documentation/devicecheck/attestation-object-validation-guide);
+/// Google's [integrity verdicts](https://developer.android.com/google/play/integrity/verdicts).
 package enum AppOrigin: String, CaseIterable, Sendable {
     case appStore
     case testFlight
@@ -12,7 +13,9 @@ package enum AppOrigin: String, CaseIterable, Sendable {
     case enterprise
     /// A Mac app from elsewhere than the App Store, signed with a Developer ID.
     case developerID = "developerId"
-    /// Another category of Apple's.
+    /// A build that Google Play distributes and recognizes.
+    case playStore
+    /// Another category of Apple's, or a build that Google Play does not know.
     case other
 }
 

@@ -100,6 +100,12 @@ package final class Admission: Sendable {
         for subject in taken { try check(subjects.take(1, for: subject, limit), limit, .subject) }
     }
 
+    /// Counts requests that one proof is of, at the rate of the key that made it; a batch costs at most one burst.
+    func admitKey(_ key: [UInt8], of caller: Caller, _ count: Int) throws(Refusal) {
+        guard caller.role == .app, let limit = limits.perSubject else { return }
+        try check(subjects.take(min(count, limit.burst), for: key, limit), limit, .subject)
+    }
+
     private func check(_ wait: Int64?, _ limit: RateLimit, _ scope: RateScope) throws(Refusal) {
         guard let wait else { return }
         throw refusal(scope, limit, seconds: (wait + 999_999_999) / 1_000_000_000)

@@ -102,6 +102,12 @@ package final class Catalog: Sendable {
     /// Whether a proof of that app's counts anywhere: its own policy or an offer's says so.
     func looksAtProofs(of bundleID: BundleID) -> Bool { policies.lookedAt.contains(bundleID) }
 
+    /// What Google must say of the app; `nil` of an app whose proofs are not looked at.
+    func playIntegrity(of packageName: PackageName) -> PlayIntegritySettings? { policies.playIntegrity[packageName] }
+
+    /// The same of an app at Google Play.
+    func looksAtProofs(of packageName: PackageName) -> Bool { policies.lookedAtInPlay.contains(packageName) }
+
     /// The app of that bundle id, with what the App Store may show to its subscribers; `nil` if there is nothing.
     func retention(of bundleID: ArraySlice<UInt8>) -> (app: AppStoreApp, shown: AppRetention)? {
         guard let (id, shown) = policies.retention.first(where: { $0.key.text.utf8.elementsEqual(bundleID) }),
@@ -250,7 +256,9 @@ package struct ListedOffer<Listing: Sendable>: Sendable {
 package struct AppPolicies: Sendable {
     var customers: [AppName: CustomerPolicy] = [:]
     var appAttest: [BundleID: AppAttestSettings] = [:]
+    var playIntegrity: [PackageName: PlayIntegritySettings] = [:]
     private(set) var lookedAt: Set<BundleID> = []
+    private(set) var lookedAtInPlay: Set<PackageName> = []
     /// What the App Store may show to subscribers who are about to cancel.
     var retention: [BundleID: AppRetention] = [:]
 
@@ -259,10 +267,12 @@ package struct AppPolicies: Sendable {
     init(
         customers: [(AppName, CustomerPolicy)],
         appAttest: [(BundleID, AppAttestSettings)],
+        playIntegrity: [(PackageName, PlayIntegritySettings)],
         retention: [(BundleID, AppRetention)]
     ) {
         self.customers = Dictionary(customers) { first, _ in first }
         self.appAttest = Dictionary(appAttest) { first, _ in first }
+        self.playIntegrity = Dictionary(playIntegrity) { first, _ in first }
         self.retention = Dictionary(retention) { first, _ in first }
     }
 }
@@ -273,6 +283,9 @@ extension AppPolicies {
         let listings = offers.compactMap(\.appStore).filter { $0.genuineApp != .off }
         policies.lookedAt = Set(appAttest.filter { $0.value.policy != .off }.keys)
             .union(listings.map(\.bundleID).filter { appAttest[$0] != nil })
+        let inPlay = offers.filter { $0.genuineApp != .off }.compactMap(\.googlePlay?.packageName)
+        policies.lookedAtInPlay = Set(playIntegrity.filter { $0.value.policy != .off }.keys)
+            .union(inPlay.filter { playIntegrity[$0] != nil })
         return policies
     }
 }

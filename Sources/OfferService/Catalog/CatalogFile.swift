@@ -25,6 +25,7 @@ package enum CatalogFile {
             policies: AppPolicies(
                 customers: apps.compactMap(\.customerPolicy),
                 appAttest: apps.compactMap(\.appAttest),
+                playIntegrity: apps.compactMap(\.playIntegrity),
                 retention: apps.compactMap(\.retention)
             ),
             digest: file.digest
@@ -36,9 +37,16 @@ package enum CatalogFile {
         let appStore: AppStoreApp?
         let googlePlay: GooglePlayApp?
         let customerPolicy: (AppName, CustomerPolicy)?
-        let appAttest: (BundleID, AppAttestSettings)?
+        let proofs: AppProofSettings
         let retention: (BundleID, AppRetention)?
         let offers: [CatalogOffer]
+
+        var appAttest: (BundleID, AppAttestSettings)? {
+            appStore.flatMap { app in proofs.appAttest.map { (app.bundleID, $0) } }
+        }
+        var playIntegrity: (PackageName, PlayIntegritySettings)? {
+            googlePlay.flatMap { app in proofs.playIntegrity.map { (app.packageName, $0) } }
+        }
     }
 
     /// Names that stand for one app each.
@@ -72,7 +80,7 @@ package enum CatalogFile {
             bundleID: bundleID,
             packageName: packageName,
             isOnlyIn: isInAppStore == isAtGooglePlay ? nil : isInAppStore ? .appStore : .googlePlay,
-            appAttest: AppAttestSettings.read(&app, isInAppStore: isInAppStore, mismatches)
+            proofs: AppProofSettings(&app, isIn: (isInAppStore, isAtGooglePlay), mismatches)
         )
         let offers = app.elements("plans") { plans.read($0) }
         let retention = plans.retention.readApp(&app, namesApp: appleID != nil || !environments.contains(.production))
@@ -84,7 +92,7 @@ package enum CatalogFile {
                 name.map { GooglePlayApp(packageName: packageName, name: $0, hideTags: hideTags) }
             },
             customerPolicy: name.map { ($0, customerPolicy) },
-            appAttest: bundleID.flatMap { id in plans.appAttest.map { (id, $0) } },
+            proofs: plans.proofs,
             retention: bundleID.flatMap { id in retention.map { (id, $0) } },
             offers: offers.flatMap(\.self)
         )

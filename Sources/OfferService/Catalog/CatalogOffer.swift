@@ -10,7 +10,7 @@ package struct OfferTerms: Sendable {
     package let freshness: FactFreshness
     /// Whether an app gets it for customers of whom nothing shows who they are.
     package let admitsUnprovenCustomers: Bool
-    /// Of an introductory offer, whether it is only for apps that prove themselves; others have it in their listing.
+    /// Whether it is only for apps that prove themselves; a promotional offer of the App Store has it in its listing.
     package let genuineApp: GenuineAppPolicy
 
     package init(
@@ -23,6 +23,16 @@ package struct OfferTerms: Sendable {
         self.freshness = freshness
         self.admitsUnprovenCustomers = admitsUnprovenCustomers
         self.genuineApp = genuineApp
+    }
+
+    /// The same with another policy for proofs.
+    func with(_ genuineApp: GenuineAppPolicy) -> OfferTerms {
+        OfferTerms(
+            rule: rule,
+            freshness: freshness,
+            admitsUnprovenCustomers: admitsUnprovenCustomers,
+            genuineApp: genuineApp
+        )
     }
 }
 
@@ -56,6 +66,8 @@ package final class CatalogOffer: Sendable {
     package let attributeNames: [String]
     /// How old that may be.
     package let freshness: FactFreshness
+    /// Whether it is only for apps that prove themselves.
+    package let genuineApp: GenuineAppPolicy
     /// The key of this offer in the ledger: 64 bits of a digest over app, own id and store, so that the ledger needs
     /// no table of names and every instance comes to the same number.
     package let ledgerKey: Int64
@@ -80,7 +92,7 @@ package final class CatalogOffer: Sendable {
             other.map(StoreListing.googlePlay),
             listing.subscriptionGroupID,
             EligibilityPolicy(rule: terms.rule, admitsUnprovenCustomers: terms.admitsUnprovenCustomers),
-            terms.freshness
+            terms
         )
     }
 
@@ -100,7 +112,7 @@ package final class CatalogOffer: Sendable {
             offerID: nil,
             genuineApp: terms.genuineApp
         )
-        self.init(id, AppName(bundleID), .appStore(listing), nil, subscriptionGroupID, policy, terms.freshness)
+        self.init(id, AppName(bundleID), .appStore(listing), nil, subscriptionGroupID, policy, terms)
     }
 
     /// A developer-determined offer at Google Play, which enforces nothing.
@@ -127,7 +139,7 @@ package final class CatalogOffer: Sendable {
             other.map(StoreListing.appStore),
             subscriptionGroupID,
             policy,
-            terms.freshness
+            terms
         )
     }
 
@@ -138,7 +150,7 @@ package final class CatalogOffer: Sendable {
         _ otherListing: StoreListing?,
         _ subscriptionGroupID: SubscriptionGroupID?,
         _ policy: EligibilityPolicy,
-        _ freshness: FactFreshness
+        _ terms: OfferTerms
     ) {
         self.id = id
         self.app = app
@@ -153,7 +165,8 @@ package final class CatalogOffer: Sendable {
         needs = policy.needs
         factNeeds = policy.factNeeds
         attributeNames = AttributeNeeds(policy.rule.map { [$0] } ?? []).names
-        self.freshness = freshness
+        freshness = terms.freshness
+        genuineApp = listing.appStore?.genuineApp ?? terms.genuineApp
         let keys = (appStore: Self.ledgerKey(app, id, .appStore), googlePlay: Self.ledgerKey(app, id, .googlePlay))
         switch listing {
         case .appStore:

@@ -11,8 +11,8 @@ final class PlanReader {
     private let packageName: PackageName?
     /// The store that the app is in, if it is said to be in one alone.
     private let onlyStore: Store?
-    /// What the app's keys must be; `nil` if proofs are not looked at.
-    let appAttest: AppAttestSettings?
+    /// What proofs of the app must show.
+    let proofs: AppProofSettings
     /// What is shown to subscribers who are about to cancel.
     let retention: RetentionReader
     private var offerNames: Set<String> = []
@@ -24,10 +24,10 @@ final class PlanReader {
         bundleID: BundleID?,
         packageName: PackageName?,
         isOnlyIn onlyStore: Store?,
-        appAttest: AppAttestSettings? = nil
+        proofs: AppProofSettings = AppProofSettings()
     ) {
         self.onlyStore = onlyStore
-        self.appAttest = appAttest
+        self.proofs = proofs
         self.mismatches = mismatches
         retention = RetentionReader(mismatches)
         self.bundleID = bundleID
@@ -105,6 +105,10 @@ final class PlanReader {
 
     /// What every offer has beside its names in the stores.
     private typealias NamedTerms = (id: CatalogOfferID, terms: OfferTerms)
+    /// What an offer at Google Play has of its own.
+    private typealias GooglePlayListed = (
+        listing: GooglePlayOfferKey, admitsNewCustomers: Bool, genuineApp: GenuineAppPolicy
+    )
 
     private func readOffer(_ value: JSONValue, _ place: Place) -> [CatalogOffer]? {
         var offer = ObjectReader(value, into: mismatches)
@@ -137,7 +141,7 @@ final class PlanReader {
                     inAppStore: appStore,
                     subscriptionGroupID: place.appStore?.groupID,
                     admitsNewCustomers: googlePlay.admitsNewCustomers,
-                    terms: terms
+                    terms: terms.with(googlePlay.genuineApp)
                 )
             )
         }
@@ -156,7 +160,7 @@ final class PlanReader {
         guard let store = offer.optional("appStore", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let offerID = reader.required("offerId", text: OfferID.init)
-        let genuineApp = GenuineAppPolicy.read(&reader, of: appAttest)
+        let genuineApp = GenuineAppPolicy.read(&reader, of: proofs, at: .appStore)
         reader.finish()
         guard let place else {
             offer.note("appStore", "needs the plan's appStore, with the product")
@@ -175,11 +179,12 @@ final class PlanReader {
     private func readGooglePlayOffer(
         _ offer: inout ObjectReader,
         _ place: BasePlanPlace?
-    ) -> (listing: GooglePlayOfferKey, admitsNewCustomers: Bool)? {
+    ) -> GooglePlayListed? {
         guard let store = offer.optional("googlePlay", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let offerID = reader.required("offerId", text: GooglePlayOfferID.init)
         let admitsNewCustomers = reader.optional("admitsNewCustomers", "true or false", \.bool) ?? false
+        let genuineApp = GenuineAppPolicy.read(&reader, of: proofs, at: .googlePlay)
         reader.finish()
         guard let place else {
             offer.note("googlePlay", "needs the plan's googlePlay, with product and base plan")
@@ -194,7 +199,7 @@ final class PlanReader {
             basePlanID: basePlanID,
             offerID: offerID
         )
-        return (listing, admitsNewCustomers)
+        return (listing, admitsNewCustomers, genuineApp)
     }
 
     private func readIntroductoryOffer(_ plan: inout ObjectReader, _ place: ProductPlace?) -> CatalogOffer? {
@@ -232,7 +237,7 @@ final class PlanReader {
         let type = isIntroductory ? OfferType.introductory : .promotional
         let rule = eligibility.flatMap { RuleFile.read($0, of: type, hasFloor: hasFloor, mismatches) }
         let freshness = readFreshness(&offer)
-        let genuineApp = isIntroductory ? GenuineAppPolicy.read(&offer, of: appAttest) : .off
+        let genuineApp = isIntroductory ? GenuineAppPolicy.read(&offer, of: proofs, at: .appStore) : .off
         // What is signed of an introductory offer is about an account that has to be shown.
         let admitsUnproven =
             isIntroductory ? nil : offer.optional("admitsUnprovenCustomers", "true or false", \.bool)

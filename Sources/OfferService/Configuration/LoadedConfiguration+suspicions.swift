@@ -72,16 +72,23 @@ extension LoadedConfiguration {
         }
     }
 
-    /// Rules that ask where the app is from, of apps in the App Store whose proofs are not looked at.
+    /// Rules that ask where the app is from, of apps whose proofs are not looked at.
     private var unprovableOrigins: [ConfigurationIssue] {
         catalog.offers.compactMap { offer in
-            guard let listing = offer.appStore, offer.policy.rule?.asksAppOrigin == true,
-                !catalog.looksAtProofs(of: listing.bundleID)
-            else { return nil }
+            guard offer.policy.rule?.asksAppOrigin == true else { return nil }
+            let (app, settings): (String, String)
+            switch offer.listing {
+            case .appStore(let listing):
+                guard !catalog.looksAtProofs(of: listing.bundleID) else { return nil }
+                (app, settings) = (listing.bundleID.text, "appAttest")
+            case .googlePlay(let key):
+                guard !catalog.looksAtProofs(of: key.packageName) else { return nil }
+                (app, settings) = (key.packageName.text, "playIntegrity")
+            }
             return ConfigurationIssue(
                 .warning,
                 place: offersPath,
-                "the rule of \(offer.id) asks appOrigin, and \(listing.bundleID) has no appAttest, or its policy is off: only a "
+                "the rule of \(offer.id) asks appOrigin, and \(app) has no \(settings), or its policy is off: only a "
                     + "backend can state facts.appOrigin then"
             )
         }

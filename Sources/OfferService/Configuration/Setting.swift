@@ -19,6 +19,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
     case googlePlayURL = "google-play-url"
     case googleOAuthURL = "google-oauth-url"
     case googleCertsURL = "google-certs-url"
+    case playIntegrityURL = "play-integrity-url"
     case googlePushAudience = "google-push-audience"
     case googlePushEmail = "google-push-email"
     case trustedCertificates = "trusted-certificates"
@@ -68,6 +69,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .googlePlayURL: "https://androidpublisher.googleapis.com"
         case .googleOAuthURL: "https://oauth2.googleapis.com"
         case .googleCertsURL: "https://www.googleapis.com"
+        case .playIntegrityURL: "https://playintegrity.googleapis.com"
         case .revocationCheck: "background"
         case .log: "info"
         case .selfVerification: "sampled"
@@ -96,7 +98,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
             "the path of a file"
         case .appStoreURL, .appStoreSandboxURL, .appStoreConnectURL:
             "Apple's own, or http or https on 127.0.0.1 or [::1], for tests"
-        case .googlePlayURL, .googleOAuthURL, .googleCertsURL:
+        case .googlePlayURL, .googleOAuthURL, .googleCertsURL, .playIntegrityURL:
             "Google's own, or http or https on 127.0.0.1 or [::1], for tests"
         case .googlePushAudience:
             "1 to 512 visible characters, as https://offers.example.com/v1/notifications/google-play"
@@ -141,6 +143,7 @@ package enum Setting: String, CaseIterable, Hashable, Sendable {
         case .googlePlayURL: "where the Google Play Developer API is"
         case .googleOAuthURL: "where service accounts get tokens from Google"
         case .googleCertsURL: "where Google publishes the keys of its notifications' tokens"
+        case .playIntegrityURL: "where the Play Integrity API is"
         case .googlePushAudience: "the audience of the push subscription for Google's notifications"
         case .googlePushEmail: "the service account of that push subscription"
         case .trustedCertificates: "the only trusted authorities of the stores' servers, in PEM; else the system's"

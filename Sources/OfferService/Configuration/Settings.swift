@@ -127,7 +127,7 @@ package struct Settings: Sendable {
         let connect = reader.origin(.appStoreConnectURL)
         let play = reader.origin(.googlePlayURL)
         let oauth = reader.origin(.googleOAuthURL)
-        let certs = reader.origin(.googleCertsURL)
+        let (certs, integrity) = (reader.origin(.googleCertsURL), reader.origin(.playIntegrityURL))
         googlePush = reader.googlePush()
         trustedCertificatesPath = reader.path(.trustedCertificates)
         revocationCheck = reader.value(.revocationCheck, RevocationCheck.init(rawValue:)) ?? .background
@@ -154,10 +154,10 @@ package struct Settings: Sendable {
         admitsUnlockedMemory = reader.flag(.unlockedMemory)
         lines = reader.lines
         guard reader.issues.isEmpty, let listen, let database, let production, let sandbox, let connect, let play,
-            let oauth, let certs
+            let oauth, let certs, let integrity
         else { throw ConfigurationError(reader.issues) }
         appStoreConnectOrigin = connect
-        googleOrigins = GoogleOrigins(play: play, oauth: oauth, certs: certs)
+        googleOrigins = GoogleOrigins(play: play, oauth: oauth, certs: certs, integrity: integrity)
         appStoreOrigins = AppStoreOrigins(production: production, sandbox: sandbox)
         self.listen = listen
         self.database = database

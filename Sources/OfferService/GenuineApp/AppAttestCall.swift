@@ -12,11 +12,12 @@ struct AppAttestCall: Sendable {
     /// What the other calls have apps proven by.
     let checks: GenuineAppChecks
 
-    init(_ writing: WritingParts, anchors: TrustAnchors) {
+    init(_ writing: WritingParts, _ stores: Stores) {
         let keys = AttestedKeys(writing.committer)
+        let play = PlayIntegrityParts(google: stores.googlePlayAPI.integrity, spent: SpentTokens(writing.committer))
         (admission, random) = (writing.admission, writing.runtime.random)
-        checks = GenuineAppChecks(keys: keys, admission: admission, writing.runtime)
-        registrar = AppAttestRegistrar(anchors: anchors, keys: keys, checks: checks)
+        checks = GenuineAppChecks(keys: keys, play: play, admission: admission, writing.runtime)
+        registrar = AppAttestRegistrar(anchors: stores.appAttestAnchors, keys: keys, checks: checks)
     }
 
     /// A challenge for an app; nothing is kept of it.
@@ -29,7 +30,7 @@ struct AppAttestCall: Sendable {
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()
-        let asked = try AppAttestRequest(request.body, registers: false)
+        let asked = try AppAttestChallengeRequest(request.body)
         _ = try Self.settings(of: asked.bundleID, caller, snapshot)
         let challenge = AppAttestChallenge(for: AppName(asked.bundleID), under: snapshot.pseudonyms, at: now, random)
         var writer = JSONWriter(reserving: 128)
@@ -50,16 +51,15 @@ struct AppAttestCall: Sendable {
         let places = try admission.enter(caller)
         defer { places.leave() }
         try request.requireJSON()
-        let asked = try AppAttestRequest(request.body, registers: true)
+        let asked = try AppAttestKeyRequest(request.body)
         let settings = try Self.settings(of: asked.bundleID, caller, snapshot)
-        guard let sent = asked.key else { throw .request(.notConfigured) }
         let key = try await registrar.register(
             AppAttestRegistrar.Request(
                 app: asked.bundleID,
                 settings: settings,
-                keyID: sent.id,
-                challenge: Array(sent.challenge.utf8),
-                attestation: sent.attestation
+                keyID: asked.keyID,
+                challenge: Array(asked.challenge.utf8),
+                attestation: asked.attestation
             ),
             under: snapshot.pseudonyms,
             by: caller,
@@ -67,7 +67,7 @@ struct AppAttestCall: Sendable {
         )
         var writer = JSONWriter(reserving: 128)
         writer.beginObject()
-        writer.member("keyId", plain: String(decoding: Base64.encode(sent.id.bytes), as: UTF8.self))
+        writer.member("keyId", plain: String(decoding: Base64.encode(asked.keyID.bytes), as: UTF8.self))
         writer.member("environment", plain: key.environment.rawValue)
         writer.endObject()
         return .json(writer.bytes)
@@ -84,35 +84,41 @@ struct AppAttestCall: Sendable {
     }
 }
 
-/// What an app sends to the calls above; every member already in its type.
-struct AppAttestRequest: Sendable {
+/// What an app sends for a challenge.
+struct AppAttestChallengeRequest: Sendable {
     let bundleID: BundleID
-    /// Only where a key is registered.
-    let key: Key?
 
-    /// The key with what Apple says of it.
-    struct Key: Sendable {
-        let id: SHA256Digest
-        let challenge: String
-        let attestation: [UInt8]
+    init(_ body: [UInt8]) throws(Refusal) {
+        let mismatches = Mismatches()
+        let document = try AppAttestKeyRequest.document(body)
+        var reader = ObjectReader(document.root, into: mismatches)
+        let bundleID = reader.required("bundleId", text: BundleID.init)
+        reader.finish()
+        guard mismatches.all.isEmpty, let bundleID else { throw .invalid(mismatches) }
+        self.bundleID = bundleID
     }
+}
+
+/// What an app sends to have its key registered; every member already in its type.
+struct AppAttestKeyRequest: Sendable {
+    let bundleID: BundleID
+    let keyID: SHA256Digest
+    let challenge: String
+    /// What Apple says of the key.
+    let attestation: [UInt8]
 
     private static let limits = JSONLimits(maximumBytes: 65_536, maximumNodes: 16, maximumStringBytes: 32_768)
 
-    init(_ body: [UInt8], registers: Bool) throws(Refusal) {
-        let document: JSONDocument
-        do { document = try JSONDocument(body, limits: Self.limits) } catch { throw .request(.malformedJSON(error)) }
-        let mismatches = Mismatches()
-        var reader = ObjectReader(document.root, into: mismatches)
-        let bundleID = reader.required("bundleId", text: BundleID.init)
-        let key = registers ? Self.readKey(&reader) : nil
-        reader.finish()
-        guard mismatches.all.isEmpty, let bundleID, !registers || key != nil else { throw .invalid(mismatches) }
-        (self.bundleID, self.key) = (bundleID, key)
+    static func document(_ body: [UInt8]) throws(Refusal) -> JSONDocument {
+        do { return try JSONDocument(body, limits: limits) } catch { throw .request(.malformedJSON(error)) }
     }
 
-    private static func readKey(_ reader: inout ObjectReader) -> Key? {
-        let id = reader.required("keyId", "the key's ID, 32 bytes in Base64, as generateKey gives it") { value in
+    init(_ body: [UInt8]) throws(Refusal) {
+        let mismatches = Mismatches()
+        let document = try Self.document(body)
+        var reader = ObjectReader(document.root, into: mismatches)
+        let bundleID = reader.required("bundleId", text: BundleID.init)
+        let keyID = reader.required("keyId", "the key's ID, 32 bytes in Base64, as generateKey gives it") { value in
             value.stringBytes.flatMap { Base64.decode($0) }.flatMap(SHA256Digest.init(bytes:))
         }
         let challenge = reader.required("challenge", "a challenge of this service") { value in
@@ -121,7 +127,11 @@ struct AppAttestRequest: Sendable {
         let attestation = reader.required("attestation", "the attestation object, in Base64, as attestKey gives it") {
             $0.stringBytes.flatMap { Base64.decode($0) }
         }
-        guard let id, let challenge, let attestation else { return nil }
-        return Key(id: id, challenge: challenge, attestation: attestation)
+        reader.finish()
+        guard mismatches.all.isEmpty, let bundleID, let keyID, let challenge, let attestation else {
+            throw .invalid(mismatches)
+        }
+        (self.bundleID, self.keyID, self.challenge) = (bundleID, keyID, challenge)
+        self.attestation = attestation
     }
 }

@@ -48,12 +48,35 @@ extension AppAttestSettings {
 extension GenuineAppPolicy {
     static let expected = "one of " + allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Reads `genuineApp` of an offer in the App Store; without it, what the app says holds.
-    static func read(_ offer: inout ObjectReader, of app: AppAttestSettings?) -> GenuineAppPolicy {
+    /// Reads `genuineApp` of an offer in that store; without it, what the app says holds.
+    static func read(_ offer: inout ObjectReader, of app: AppProofSettings, at store: Store) -> GenuineAppPolicy {
         let own = offer.optional("genuineApp", expected) { $0.string.flatMap(GenuineAppPolicy.init) }
-        if let own, own != .off, app == nil {
-            offer.note("genuineApp", "needs the app's appAttest, with the team's ID")
+        let policy = app.policy(at: store)
+        if let own, own != .off, policy == nil {
+            let isApple = store == .appStore
+            offer.note("genuineApp", "needs the app's \(isApple ? "appAttest, with the team's ID" : "playIntegrity")")
         }
-        return own ?? app?.policy ?? .off
+        return own ?? policy ?? .off
+    }
+}
+
+/// What proofs of an app must show, in each store; `nil` where none is looked at.
+struct AppProofSettings: Sendable {
+    var appAttest: AppAttestSettings?
+    var playIntegrity: PlayIntegritySettings?
+
+    init() {}
+
+    /// Reads what an app in the offers file says of them.
+    init(_ app: inout ObjectReader, isIn stores: (appStore: Bool, googlePlay: Bool), _ mismatches: Mismatches) {
+        appAttest = AppAttestSettings.read(&app, isInAppStore: stores.appStore, mismatches)
+        playIntegrity = PlayIntegritySettings.read(&app, isAtGooglePlay: stores.googlePlay, mismatches)
+    }
+
+    func policy(at store: Store) -> GenuineAppPolicy? {
+        switch store {
+        case .appStore: appAttest?.policy
+        case .googlePlay: playIntegrity?.policy
+        }
     }
 }

@@ -95,14 +95,24 @@ struct AttestedKeyTable {
         return try connection.run(sql) == 1
     }
 
-    private func forgetIdle(at now: Timestamp) throws(StorageError) {
+    /// Whether a key was idle for so long that it goes.
+    func hasIdle(at now: Timestamp) throws(StorageError) -> Bool {
+        var isThere = false
+        let day = Int64(now.utcDay - Self.mostIdleDays)
+        let sql = SQL("SELECT 1 FROM app_attest_keys WHERE used_day < ? LIMIT 1", .integer(day))
+        try connection.rows(sql) { _ in isThere = true }
+        return isThere
+    }
+
+    /// Deletes a few of those.
+    func forgetIdle(at now: Timestamp, atMost limit: Int = mostForgotten) throws(StorageError) {
         let sql = SQL(
             """
             DELETE FROM app_attest_keys WHERE key_id IN
                 (SELECT key_id FROM app_attest_keys WHERE used_day < ? ORDER BY used_day LIMIT ?)
             """,
             .integer(Int64(now.utcDay - Self.mostIdleDays)),
-            .integer(Int64(Self.mostForgotten))
+            .integer(Int64(limit))
         )
         try connection.run(sql)
     }

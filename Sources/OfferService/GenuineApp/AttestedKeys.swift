@@ -16,7 +16,9 @@ final class AttestedKeys: Sendable {
     /// The key of that ID; `nil` if none is registered.
     func key(_ id: SHA256Digest) async throws(Refusal) -> AttestedKey? {
         if let known = recent.withLock({ $0[id] }) { return known }
-        let found = try await inTransaction { table throws(StorageError) in try table.key(id) }
+        let found = try await committer.proofs { connection throws(StorageError) in
+            try AttestedKeyTable(connection: connection).key(id)
+        }
         if let found { recent.withLock { $0[id] = found } }
         return found
     }
@@ -27,38 +29,23 @@ final class AttestedKeys: Sendable {
         by challenge: AppAttestChallenge,
         at now: Timestamp
     ) async throws(Refusal) -> AttestedKeyTable.Registration {
-        try await inTransaction { table throws(StorageError) in
-            try table.register(id, key, by: challenge, at: now)
+        let outcome = try await committer.proofs { connection throws(StorageError) in
+            try AttestedKeyTable(connection: connection).register(id, key, by: challenge, at: now)
         }
+        // Its first assertion comes at once.
+        if case .added = outcome { recent.withLock { $0[id] = key } }
+        return outcome
     }
 
     /// Uses an assertion up; returns when that is durable.
     ///
     /// - Returns: Whether it is the key's first with this counter, and none with a higher one came before.
     func advance(_ id: SHA256Digest, to counter: UInt32, at now: Timestamp) async throws(Refusal) -> Bool {
-        let isNew = try await inTransaction { table throws(StorageError) in
-            try table.advance(id, to: counter, at: now)
+        let isNew = try await committer.proofs { connection throws(StorageError) in
+            try AttestedKeyTable(connection: connection).advance(id, to: counter, at: now)
         }
         // The key may have been forgotten meanwhile.
         if !isNew { recent.withLock { $0[id] = nil } }
         return isNew
-    }
-
-    private func inTransaction<Value: Sendable>(
-        _ body: @escaping @Sendable (AttestedKeyTable) throws(StorageError) -> Value
-    ) async throws(Refusal) -> Value {
-        let outcome = Guarded<Value?>(nil)
-        do throws(LedgerError) {
-            try await committer.look { writer throws(LedgerError) in
-                let value = try writer.database { () throws(StorageError) in
-                    try body(AttestedKeyTable(connection: writer.connection))
-                }
-                outcome.withLock { $0 = value }
-            }
-        } catch {
-            throw .service(ServiceFault(error))
-        }
-        guard let value = outcome.withLock({ $0 }) else { throw .service(.auditUnavailable) }
-        return value
     }
 }

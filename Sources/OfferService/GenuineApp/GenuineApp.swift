@@ -4,21 +4,52 @@ package import OfferDomain
 
 /// What a request has proven about the app that sent it: it is the team's own, on a real device.
 ///
-/// Each store has a way of its own for this; App Attest is the App Store's.
+/// Each store has a way of its own for this: App Attest is the App Store's, Play Integrity that of Google Play.
 package struct GenuineApp: Hashable, Sendable {
     /// The app that was proven; a request about another one has proven nothing.
     package let app: AppName
-    /// By which means.
-    package let method: Method
-    /// Which of Apple's services vouches for the app.
-    package let environment: AppAttestEnvironment
+    /// What was proven, by which means.
+    package let evidence: Evidence
     /// Where the app is from; `nil` where the system does not say, as before iOS 27.
     package let origin: AppOrigin?
 
-    /// How an app proves itself.
+    /// What the store vouches for.
+    package enum Evidence: Hashable, Sendable {
+        /// Which of Apple's services vouches for the app.
+        case appAttest(AppAttestEnvironment)
+        /// What the device meets, and whether the user got the app from Google Play.
+        case playIntegrity(DeviceIntegrity, isLicensed: Bool)
+    }
+
+    /// By which means an app proves itself.
     package enum Method: String, CaseIterable, Sendable {
         case appAttest = "app-attest"
+        case playIntegrity = "play-integrity"
+
+        /// The store whose offers a proof counts for.
+        var store: Store {
+            switch self {
+            case .appAttest: .appStore
+            case .playIntegrity: .googlePlay
+            }
+        }
     }
+
+    var method: Method {
+        switch evidence {
+        case .appAttest: .appAttest
+        case .playIntegrity: .playIntegrity
+        }
+    }
+}
+
+/// What came of looking for a proof in a request.
+package enum AppProof: Sendable {
+    /// None was sent, or none is looked at.
+    case absent
+    case genuine(GenuineApp)
+    /// One was sent, and Google could not say what it proves.
+    case unanswered(ServiceFault)
 }
 
 /// Whether an offer is only for apps that prove themselves.
@@ -48,6 +79,34 @@ package struct AppAttestSettings: Hashable, Sendable {
 
     /// What Apple calls the app, `TEAMID.bundle.id`.
     func appID(of bundleID: BundleID) -> String { "\(teamID).\(bundleID.text)" }
+}
+
+/// What Google must say of an app for its proof to be taken.
+package struct PlayIntegritySettings: Hashable, Sendable {
+    /// What holds for offers that say nothing of their own.
+    package let policy: GenuineAppPolicy
+    /// The least that the device must meet.
+    package let device: DeviceIntegrity
+    /// Whether the user must have got the app from Google Play.
+    package let demandsLicense: Bool
+    /// SHA-256 of certificates of builds that Google Play does not know, in base64url without padding.
+    package let otherCertificates: Set<String>
+    /// How many questions Google answers.
+    package let requestsPerDay: Int
+
+    package init(
+        policy: GenuineAppPolicy,
+        device: DeviceIntegrity = .device,
+        demandsLicense: Bool = false,
+        otherCertificates: Set<String> = [],
+        requestsPerDay: Int = PlayIntegrityAPI.usualRequestsPerDay
+    ) {
+        self.policy = policy
+        self.device = device
+        self.demandsLicense = demandsLicense
+        self.otherCertificates = otherCertificates
+        self.requestsPerDay = requestsPerDay
+    }
 }
 
 extension AppOrigin {

@@ -6,12 +6,14 @@ import OfferDomain
 /// Finds out whether the app that sends a request proves to be genuine.
 package final class GenuineAppChecks: Sendable {
     private let keys: AttestedKeys
+    let play: PlayIntegrityParts
     let admission: Admission
     private let metrics: Metrics
-    private let log: Log
+    let log: Log
 
-    init(keys: AttestedKeys, admission: Admission, _ runtime: Runtime) {
+    init(keys: AttestedKeys, play: PlayIntegrityParts, admission: Admission, _ runtime: Runtime) {
         self.keys = keys
+        self.play = play
         self.admission = admission
         metrics = runtime.metrics
         log = runtime.log
@@ -20,6 +22,10 @@ package final class GenuineAppChecks: Sendable {
     /// What of an app is checked.
     package enum Check: String, CaseIterable, Sendable {
         case attestation, assertion
+        /// Of Play Integrity.
+        case token
+
+        var method: GenuineApp.Method { self == .token ? .playIntegrity : .appAttest }
     }
 
     /// The context with what the request proves of one of the apps that it is about; the same if it comes without a proof, or
@@ -30,54 +36,59 @@ package final class GenuineAppChecks: Sendable {
     func examined(
         _ context: RequestContext,
         _ request: Request,
-        about apps: Set<BundleID>
+        about apps: ProvableApps
     ) async throws(Refusal) -> RequestContext {
-        guard context.caller.role == .app, apps.contains(where: context.catalog.looksAtProofs) else { return context }
+        guard context.caller.role == .app else { return context }
+        let attested = try await attested(context, request, about: apps)
+        guard case .absent = attested.proof, let packageName = apps.packageName else { return attested }
+        return attested.with(try await integrity(attested, request, of: packageName))
+    }
+
+    /// The context with what the request proves by App Attest.
+    private func attested(
+        _ context: RequestContext,
+        _ request: Request,
+        about apps: ProvableApps
+    ) async throws(Refusal) -> RequestContext {
+        guard apps.bundleIDs.contains(where: context.catalog.looksAtProofs) else { return context }
         let counts = SentAssertion.fields.map(request.headers.count(of:))
         guard counts.contains(where: { $0 > 0 }) else { return context }
         let sent = try asRefusal { () throws(GenuineAppFault) in
-            try SentAssertion(request, fieldCounts: counts, about: apps, in: context)
+            try SentAssertion(request, fieldCounts: counts, about: apps.bundleIDs, in: context)
         }
         guard let key = try await keys.key(sent.keyID) else { throw refusal(.keyUnknown, .assertion) }
         let (counter, app) = try asRefusal { () throws(GenuineAppFault) in
-            try sent.verified(by: key, Self.clientDataHash(request, sent.challenge))
+            try sent.verified(by: key, request.proofDigest(with: sent.challenge.text.utf8))
         }
         // After the signature is verified: an unproven request must not use up the key's rate.
-        try admission.admit(context.caller, about: [sent.keyID.bytes])
+        try admission.admitKey(sent.keyID.bytes, of: context.caller, apps.items)
         guard try await keys.advance(sent.keyID, to: counter, at: context.receivedAt) else {
             throw refusal(.counter, .assertion)
         }
         count("accepted", .assertion)
-        return context.with(app)
+        return context.with(.genuine(app))
     }
 
     private func asRefusal<Value>(_ body: () throws(GenuineAppFault) -> Value) throws(Refusal) -> Value {
         do throws(GenuineAppFault) { return try body() } catch { throw refusal(error, .assertion) }
     }
 
-    /// What the app has its key sign: the digest of method, path, challenge and the body's digest, between line feeds.
-    private static func clientDataHash(_ request: Request, _ challenge: AppAttestChallenge) -> SHA256Digest {
-        let line: [UInt8] = [0x0A]
-        let head = Array(request.method.name.utf8) + line + request.path + line + Array(challenge.text.utf8) + line
-        return SHA256.digest(of: head + SHA256.digest(of: request.body).bytes)
-    }
-
     /// Refuses an app that has not proven itself, where the offer is only for those that have.
     ///
     /// A backend, and the App Store itself, are no apps: they prove themselves otherwise.
-    func demand(
-        _ policy: GenuineAppPolicy,
-        of app: AppName,
-        in context: RequestContext
-    ) throws(Refusal) {
-        guard policy != .off, context.caller.role == .app, context.proof(of: app) == nil else { return }
-        count("absent", .assertion)
-        if policy == .require { throw .caller(.genuineAppRequired) }
+    func demand(_ offer: CatalogOffer, in context: RequestContext) throws(Refusal) {
+        guard context.caller.role == .app, context.proof(of: offer) == nil else { return }
+        if let fault = context.unansweredProof(for: offer) {
+            if offer.needsProof { throw .service(fault) }
+            return
+        }
+        guard offer.genuineApp != .off else { return }
+        count("absent", offer.listing.store == .appStore ? .assertion : .token)
+        if offer.genuineApp == .require { throw .caller(.genuineAppRequired) }
     }
 
     func count(_ result: String, _ check: Check) {
-        let method = GenuineApp.Method.appAttest.rawValue
-        metrics.count(.genuineAppChecks(method: method, check: check.rawValue, result: result))
+        metrics.count(.genuineAppChecks(method: check.method.rawValue, check: check.rawValue, result: result))
     }
 
     /// The answer to the caller, which says what to do; only metrics and log have the reason.
@@ -93,11 +104,35 @@ package final class GenuineAppChecks: Sendable {
     }
 }
 
+/// The apps that a request is about, of one of which it may prove something.
+struct ProvableApps: Sendable {
+    /// Of a batch, those of all its items.
+    var bundleIDs: Set<BundleID> = []
+    var packageName: PackageName?
+    /// So many requests a proof is of.
+    var items = 1
+}
+
 extension RequestContext {
-    /// What the request has proven of that app; `nil` if nothing, or only of another.
-    func proof(of app: AppName) -> GenuineApp? {
-        genuineApp.flatMap { $0.app == app ? $0 : nil }
+    /// What the request has proven of that app by the means of that store; `nil` if nothing, or only of another.
+    func proof(of app: AppName, at store: Store) -> GenuineApp? {
+        guard case .genuine(let proof) = proof, proof.app == app, proof.method.store == store else { return nil }
+        return proof
     }
+
+    /// What the request has proven of the app that the offer is of.
+    func proof(of offer: CatalogOffer) -> GenuineApp? { proof(of: offer.app, at: offer.listing.store) }
+
+    /// Why it is not known what the request proves of the app; only Google is asked about proofs.
+    func unansweredProof(for offer: CatalogOffer) -> ServiceFault? {
+        guard case .unanswered(let fault) = proof, offer.listing.store == .googlePlay else { return nil }
+        return fault
+    }
+}
+
+extension CatalogOffer {
+    /// Whether a proof makes a difference for an app: the policy demands it, or the rule asks where the app is from.
+    var needsProof: Bool { genuineApp == .require || policy.rule?.asksAppOrigin == true }
 }
 
 /// An assertion as it was sent, with a challenge of ours that is good for one of the apps that the request is about.
@@ -155,8 +190,7 @@ private struct SentAssertion {
         }
         let proven = GenuineApp(
             app: AppName(app),
-            method: .appAttest,
-            environment: key.environment,
+            evidence: .appAttest(key.environment),
             // An app may come from elsewhere after an update than when it registered.
             origin: read.extensions.category.map(AppOrigin.init) ?? key.origin
         )

@@ -18,6 +18,8 @@ package enum GenuineAppFault: Error, Hashable, Sendable {
     /// The key has signed this or a later assertion before.
     case counter
     case proof(AppAttestFault)
+    /// A token of Play Integrity proves nothing.
+    case playIntegrity(PlayIntegrityFault)
 
     /// The reason in a few lowercase words joined by hyphens, for metrics and logs.
     package var label: String {
@@ -30,6 +32,7 @@ package enum GenuineAppFault: Error, Hashable, Sendable {
         case .environment: "other-environment"
         case .counter: "counter"
         case .proof(let fault): fault.label
+        case .playIntegrity(let fault): fault.label
         }
     }
 }
@@ -46,6 +49,7 @@ extension GenuineAppFault: CustomStringConvertible {
         case .environment(let found): "The key is of the environment \(found.rawValue), which appAttest does not allow."
         case .counter: "The key has signed this or a later assertion before."
         case .proof(let fault): fault.description
+        case .playIntegrity(let fault): fault.description
         }
     }
 }

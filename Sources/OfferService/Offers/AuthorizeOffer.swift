@@ -56,6 +56,7 @@ package final class AuthorizeOffer: Sendable {
         }
         try catalog.customerPolicy(of: app).admit(customer.customerID)
         let found = try catalog.find(request)
+        try decider.genuineApps.demand(found.offer, in: context)
         let plan = AuthorizationPlan(
             listing: found.listing,
             offer: await validated(found.listing, at: place, in: request.knownRegion, at: context.receivedAt),
@@ -120,6 +121,9 @@ package final class AuthorizeOffer: Sendable {
         knowledge.add(context.caller.user, context.snapshot.pseudonyms, in: place.app.name)
         return knowledge
     }
+
+    /// Finds out whether the app that asks is genuine.
+    var genuineApps: GenuineAppChecks { decider.genuineApps }
 
     /// Whether this caller is told what the rules found.
     package func showsFindings(to caller: Caller) -> Bool { decider.showsFindings(to: caller) }

@@ -117,8 +117,9 @@ package final class PreviewEligibility: Sendable {
     // MARK: - Obstacles
 
     private func proofObstacle(_ offer: CatalogOffer, _ context: RequestContext) -> OfferOutlook.Obstacle? {
-        guard offer.appStore?.genuineApp == .require, context.caller.role == .app else { return nil }
-        return context.proof(of: offer.app) == nil ? .genuineAppRequired : nil
+        guard context.caller.role == .app, offer.needsProof, context.proof(of: offer) == nil else { return nil }
+        if context.unansweredProof(for: offer) != nil { return .storeUnavailable }
+        return offer.genuineApp == .require ? .genuineAppRequired : nil
     }
 
     private func keyObstacle(_ offer: CatalogOffer, _ ring: KeyRing) -> OfferOutlook.Obstacle? {

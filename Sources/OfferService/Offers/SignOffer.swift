@@ -86,7 +86,7 @@ package final class SignOffer: Sendable {
         try context.catalog.customerPolicy(of: app).admit(customer.customerID)
         let found = try context.catalog.find(request)
         let listing = found.listing
-        try decider.genuineApps.demand(listing.genuineApp, of: app, in: context)
+        try decider.genuineApps.demand(found.offer, in: context)
         guard let key = context.snapshot.keyRing.activeKey(for: listing.bundleID, purpose: listing.purpose) else {
             throw .service(.keyUnavailable(listing.purpose))
         }

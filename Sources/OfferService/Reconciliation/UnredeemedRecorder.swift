@@ -5,7 +5,7 @@ import Storage
 
 /// The thread that records grants that were never redeemed: each once, 72 hours after it was given.
 ///
-/// It also settles what subscribers did after retention messages, and deletes attributes that have expired.
+/// It also settles what subscribers did after retention messages, and deletes attributes and proofs of apps that have expired.
 /// It looks every five minutes through a connection that only reads; what it finds is recorded by the committer, a few at
 /// a time and with rests, so that a backlog keeps no request waiting. Where several instances share the database, all look, and the transaction that records lets one be first.
 package final class UnredeemedRecorder: Sendable {
@@ -65,6 +65,7 @@ package final class UnredeemedRecorder: Sendable {
             }
             try settleRetention(connection)
             try deleteExpiredAttributes(connection)
+            try forgetProofs(connection)
         } catch {
             log(.warning, "grants that were never redeemed could not be recorded", ["reason": .text(error.description)])
         }
@@ -85,6 +86,24 @@ package final class UnredeemedRecorder: Sendable {
         let table = StoredAttributeTable(connection: connection)
         while try database({ () throws(StorageError) in try table.hasExpired(at: now) }) {
             try change { writer throws(LedgerError) in try writer.deleteExpiredAttributes(at: now) }
+            guard goesOn(after: Self.microsecondsBetweenBatches) else { return }
+        }
+    }
+
+    /// Deletes keys of apps that were idle for long, and requests whose tokens count no more.
+    private func forgetProofs(_ connection: any DatabaseConnection) throws(LedgerError) {
+        let now = clock.now()
+        let (keys, spent) = (AttestedKeyTable(connection: connection), SpentTokenTable(connection: connection))
+        while try database({ () throws(StorageError) in
+            let hasIdle = try keys.hasIdle(at: now)
+            return hasIdle ? true : try spent.hasOld(at: now)
+        }) {
+            try change { writer throws(LedgerError) in
+                try writer.database { () throws(StorageError) in
+                    try AttestedKeyTable(connection: writer.connection).forgetIdle(at: now, atMost: Self.mostAtOnce)
+                    try SpentTokenTable(connection: writer.connection).forget(at: now, atMost: Self.mostAtOnce)
+                }
+            }
             guard goesOn(after: Self.microsecondsBetweenBatches) else { return }
         }
     }

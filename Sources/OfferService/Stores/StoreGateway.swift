@@ -79,6 +79,7 @@ package final class StoreGateway: Sendable {
     private let budgetShare: Double
     let retries: RetryPolicy
     let uptime: Uptime
+    let clock: WallClock
     private let state = Guarded(State())
 
     /// - Parameters:
@@ -101,7 +102,7 @@ package final class StoreGateway: Sendable {
         log = runtime.log
         self.retries = retries
         self.budgetShare = budgetShare
-        uptime = Uptime(runtime.clock)
+        (clock, uptime) = (runtime.clock, Uptime(runtime.clock))
     }
 
     /// The gauge of all breakers: 1 for the state that each is in, by origin.

@@ -33,7 +33,8 @@ enum OptionValue: Hashable {
             .trustedCertificates,
             .sealFile:
             .file("FILE")
-        case .appStoreURL, .appStoreSandboxURL, .appStoreConnectURL, .googlePlayURL, .googleOAuthURL, .googleCertsURL:
+        case .appStoreURL, .appStoreSandboxURL, .appStoreConnectURL, .googlePlayURL, .googleOAuthURL, .googleCertsURL,
+            .playIntegrityURL:
             .other("URL")
         case .database: .other("DATABASE")
         case .googlePushAudience: .other("AUDIENCE")

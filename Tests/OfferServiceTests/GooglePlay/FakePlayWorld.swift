@@ -138,6 +138,7 @@ func withFakePlay(
     files.privateKeys = appStoreKey ? ["active.p8"] : []
     files.settings = [
         .googlePlayURL: play.origin(), .googleOAuthURL: play.origin(), .googleCertsURL: play.origin(),
+        .playIntegrityURL: play.origin(),
         .trustedCertificates: play.tlsCAPath, .googlePushAudience: FakeGooglePlay.pushIdentity.audience,
         .googlePushEmail: FakeGooglePlay.pushIdentity.email,
     ].merging(settings) { $1 }

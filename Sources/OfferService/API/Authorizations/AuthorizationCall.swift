@@ -20,13 +20,15 @@ package struct AuthorizationCall: Sendable {
         try request.requireJSON()
         let key = try request.idempotencyKey()
         let asked = try AuthorizationRequest(request.body, by: caller.user, receivedAt: now)
-        let context = RequestContext(
+        var context = RequestContext(
             id: requestID,
             receivedAt: now,
             snapshot: snapshot,
             caller: caller,
             idempotency: key.map { IdempotencyClaim(of: caller, key: $0, body: request.body) }
         )
+        let app = ProvableApps(packageName: asked.packageName)
+        context = try await authorizer.genuineApps.examined(context, request, about: app)
         let authorized: AuthorizedOffer
         do throws(Refusal) {
             authorized = try await authorizer.authorize(asked, in: context)

@@ -23,7 +23,7 @@ package struct EligibilityCall: Sendable {
         try request.requireJSON()
         let asked = try EligibilityRequest(request.body, by: caller.user, receivedAt: now)
         var context = RequestContext(id: requestID, receivedAt: now, snapshot: snapshot, caller: caller)
-        context = try await previewer.genuineApps.examined(context, request, about: asked.bundleID.map { [$0] } ?? [])
+        context = try await previewer.genuineApps.examined(context, request, about: asked.provableApps)
         let outlooks: [OfferOutlook]
         do throws(Refusal) {
             outlooks = try await previewer.outlooks(asked, in: context)
@@ -39,7 +39,7 @@ package struct EligibilityCall: Sendable {
         )
         let fields = [
             ("Cache-Control", "private, max-age=\(Self.age(outlooks, at: now))"), ("ETag", answer.entityTag),
-            ("Vary", "Authorization, App-Attest-Assertion"),
+            ("Vary", "Authorization, App-Attest-Assertion, Play-Integrity-Token"),
         ]
         if request.headers.names(answer.entityTag) { return Response(status: 412, headers: fields, body: []) }
         return Response(

@@ -59,6 +59,11 @@ package final class EligibilityRequest: Sendable {
         return ids
     }
 
+    /// The app, of which the request may prove something in either store.
+    var provableApps: ProvableApps {
+        ProvableApps(bundleIDs: bundleID.map { [$0] } ?? [], packageName: packageName)
+    }
+
     /// Where an offer at Google Play has to be had: where the device buys, and if that isn't said, what a backend knows.
     var knownRegion: Region? { region ?? customer.facts.value.region?.value }
 }

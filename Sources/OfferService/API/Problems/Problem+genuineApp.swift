@@ -7,7 +7,8 @@ extension Problem {
             "genuine-app-required",
             "The app must prove that it is genuine",
             403,
-            "This offer is only for apps that prove themselves: send the three App-Attest headers with the request."
+            "This offer is only for apps that prove themselves: send the headers of App Attest or Play Integrity with the "
+                + "request."
         )
     }
 
@@ -34,6 +35,13 @@ extension Problem {
                 "What the app sent does not prove that it is genuine",
                 403,
                 "Sign this very request with a new challenge; where that fails too, register a new key."
+            )
+        case .playIntegrity:
+            self.init(
+                "genuine-app-refused",
+                "What the app sent does not prove that it is genuine",
+                403,
+                "Ask for a new token for this very request and a new nonce; where that fails too, prepare a new provider."
             )
         }
     }

@@ -21,7 +21,9 @@ package struct SignatureBatch: Sendable {
     package let idempotency: BatchClaim?
 
     /// The apps that the requests name, as far as they could be read.
-    var apps: Set<BundleID> { Set(items.compactMap { try? $0.request.get().bundleID }) }
+    var provableApps: ProvableApps {
+        ProvableApps(bundleIDs: Set(items.compactMap { try? $0.request.get().bundleID }), items: items.count)
+    }
 
     /// How many requests a body may have.
     package static let mostRequests = 32

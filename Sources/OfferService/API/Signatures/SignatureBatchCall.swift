@@ -35,7 +35,7 @@ struct SignatureBatchCall: Sendable {
         defer { morePlaces.leave() }
         // A batch has no id of its own: what is refused as a whole is logged under that of its first request.
         var context = RequestContext(id: batch.items[0].id, receivedAt: now, snapshot: snapshot, caller: caller)
-        context = try await signer.genuineApps.examined(context, request, about: batch.apps)
+        context = try await signer.genuineApps.examined(context, request, about: batch.provableApps)
         let results: [Result<SignedOffer, Refusal>]
         do throws(Refusal) {
             results = try await signer.sign(batch, in: context)

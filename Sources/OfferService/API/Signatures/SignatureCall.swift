@@ -33,7 +33,8 @@ package struct SignatureCall: Sendable {
             caller: caller,
             idempotency: key.map { IdempotencyClaim(of: caller, key: $0, body: request.body) }
         )
-        context = try await signer.genuineApps.examined(context, request, about: [asked.bundleID])
+        let app = ProvableApps(bundleIDs: [asked.bundleID])
+        context = try await signer.genuineApps.examined(context, request, about: app)
         let signed: SignedOffer
         do throws(Refusal) {
             signed = try await signer.sign(asked, in: context)

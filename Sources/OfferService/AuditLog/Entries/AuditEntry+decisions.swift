@@ -52,6 +52,7 @@ extension AuditEntry {
         writer.member("base", plain: listing.basePlanID.text)
         writer.member("caller", plain: request.callerID.text)
         writer.member("ev", plain: event.name.rawValue)
+        write(genuineApp: request, &writer)
         writer.member("grant", id: terms.id)
         writer.member("offer", plain: listing.offerID.text)
         writer.member("package", plain: listing.packageName.text)
@@ -90,6 +91,7 @@ extension AuditEntry {
             writer.member("caller", plain: request.callerID.text)
             writer.member("ev", plain: event.name.rawValue)
             if case .failure(.fault(let fault)) = plan.offer { writer.member("fault", plain: fault.code) }
+            write(genuineApp: request, &writer)
             writer.member("offer", plain: listing.offerID.text)
             writer.member("outcome", plain: record.decision.outcome.rawValue)
             writer.member("package", plain: listing.packageName.text)
@@ -125,11 +127,17 @@ extension AuditEntry {
 
     /// What the app has proven of itself; nothing of one that has not.
     private static func write(genuineApp request: DecisionRequest, _ writer: inout JSONWriter) {
-        guard let proof = request.context.proof(of: request.offer.app) else { return }
+        guard let proof = request.context.proof(of: request.offer) else { return }
         writer.name("genuine")
         writer.beginObject()
         writer.member("by", plain: proof.method.rawValue)
-        writer.member("environment", plain: proof.environment.rawValue)
+        switch proof.evidence {
+        case .appAttest(let environment): writer.member("environment", plain: environment.rawValue)
+        case .playIntegrity(let device, let isLicensed):
+            writer.member("device", plain: device.rawValue)
+            writer.name("licensed")
+            writer.boolean(isLicensed)
+        }
         if let origin = proof.origin { writer.member("origin", plain: origin.rawValue) }
         writer.endObject()
     }

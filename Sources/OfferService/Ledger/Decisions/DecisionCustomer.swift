@@ -44,13 +44,13 @@ package struct DecisionCustomer: Sendable {
                 return PseudonymizedName(name, pseudonyms.pseudonym(of: name, in: app))
             }
             account = Self.account(stated.binding, among: names, pseudonyms, in: app)
-            if let origin = context.proof(of: app)?.origin { facts = facts.with(origin, at: context.receivedAt) }
         case .googlePlay:
             names = stated.identities.filter(\.isGivenAtGooglePlay).map { identity in
                 PseudonymizedName(identity, pseudonyms.pseudonym(of: identity, in: app))
             }
             account = names.first?.pseudonym.ledgerKey
         }
+        if let origin = context.proof(of: app, at: store)?.origin { facts = facts.with(origin, at: context.receivedAt) }
     }
 
     /// A user name of StoreKit 1 that is no UUID is on no transaction.

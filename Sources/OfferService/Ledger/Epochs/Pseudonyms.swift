@@ -52,7 +52,7 @@ package final class Pseudonyms: Sendable {
 
     /// What else is made with the secret, beside pseudonyms of customers; none can pass for another, since each begins with
     /// another byte than the others and than every kind of customer identity.
-    package enum Use: UInt8, Sendable {
+    package enum Use: UInt8, CaseIterable, Sendable {
         /// Proves that a challenge is ours.
         case appAttestChallenge = 0x68
         /// Stands for a purchase token.

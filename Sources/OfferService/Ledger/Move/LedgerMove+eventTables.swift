@@ -42,6 +42,14 @@ extension LedgerMove {
             """
     )
 
+    /// Requests with a token that counts once.
+    static let spentTokensTable = Table(
+        name: "spent_integrity_tokens",
+        columns: 2,
+        select: "SELECT request_key, spent_at FROM spent_integrity_tokens ORDER BY request_key",
+        insert: "INSERT INTO spent_integrity_tokens (request_key, spent_at) VALUES (?, ?)"
+    )
+
     /// How far each receiver of events is, and what it is still to be sent.
     static let eventTables = [
         Table(

@@ -38,7 +38,8 @@ extension LedgerMove {
     /// Every table with rows of its own, those first that others refer to.
     ///
     /// Left out: the list of migrations, and the instances that use a database with their reloads.
-    static let tables = ledgerTables + eventTables + [retentionTable, attributesTable, appAttestTable]
+    static let tables =
+        ledgerTables + eventTables + [retentionTable, attributesTable, appAttestTable, spentTokensTable]
 
     private static let ledgerTables = [
         Table(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LedgerSchema {
-    /// The keys with which apps prove themselves.
-    static let appAttest: [StaticString] = [
+    /// What apps prove themselves by: keys of App Attest, and requests with tokens of Play Integrity.
+    static let genuineApps: [StaticString] = [
         """
         CREATE TABLE app_attest_keys (
             -- Keys that Apple attested for the team's apps. Forgotten after 400 days without use.
@@ -18,5 +18,13 @@ extension LedgerSchema {
         ) WITHOUT ROWID
         """,
         "CREATE INDEX app_attest_keys_by_day ON app_attest_keys (used_day)",
+        """
+        CREATE TABLE spent_integrity_tokens (
+            -- Requests with a token of Play Integrity, each of which counts once. Deleted after 15 minutes.
+            request_key BLOB PRIMARY KEY,           -- SHA-256 of package name and request hash
+            spent_at BIGINT NOT NULL
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX spent_integrity_tokens_by_time ON spent_integrity_tokens (spent_at)",
     ]
 }

@@ -26,7 +26,7 @@ package enum LedgerSchema {
             version: 1,
             name: "tables of 0.1.0",
             statements: auditLog + auditIndex + grants + reconciliation + appStore + googlePlay + customers + callers
-                + operation + catalog + unredeemedGrants + eventDeliveries + retention + attributes + appAttest
+                + operation + catalog + unredeemedGrants + eventDeliveries + retention + attributes + genuineApps
         )
     ]
 

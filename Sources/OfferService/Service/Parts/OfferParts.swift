@@ -18,7 +18,7 @@ struct OfferParts: Sendable {
     ) {
         let runtime = writing.runtime
         (appStore, committer) = (stores.appStore, writing.committer)
-        appAttest = AppAttestCall(writing, anchors: stores.appAttestAnchors)
+        appAttest = AppAttestCall(writing, stores)
         let decider = OfferDecider(
             committer: committer,
             genuineApps: appAttest.checks,

@@ -26,6 +26,7 @@ final class CountingAssertionSigner: GoogleAssertionSigner {
 
     func assertion(
         for packageName: PackageName,
+        _ scope: GoogleScope,
         _ times: AssertionTimes
     ) async throws(StoreError) -> SignedAssertion {
         guard let name = accountName(for: packageName) else { throw .cannotSign(reason: "no account") }

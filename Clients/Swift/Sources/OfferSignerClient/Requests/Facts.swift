@@ -27,7 +27,7 @@ public struct Facts: Encodable, Hashable, Sendable {
 
     /// Where the app is from that asks, if the backend has verified it.
     public enum AppOrigin: String, Encodable, Sendable {
-        case appStore, testFlight, development, enterprise, developerId, other
+        case appStore, testFlight, development, enterprise, developerId, playStore, other
     }
 
     /// Whether the customer agrees to the higher price that Google Play asks about.

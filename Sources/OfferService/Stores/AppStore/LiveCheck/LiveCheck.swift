@@ -188,12 +188,14 @@ package struct LiveCheck {
             log: log,
             origins: googleOrigins
         )
-        return await GooglePlayCheck(
+        var report = await GooglePlayCheck(
             catalog: loaded.catalog,
             listing: api,
             hasAccount: { ring.serviceAccount(for: $0) != nil },
             clock: clock
         ).report()
+        report.integrity = await PlayIntegrityReport(loaded.catalog, api.integrity)
+        return report
     }
 
     private func assertionSigner(_ ring: KeyRing) -> KeyRingAssertionSigner {

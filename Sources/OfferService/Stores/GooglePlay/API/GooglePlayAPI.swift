@@ -11,6 +11,8 @@ package import OfferDomain
 package final class GooglePlayAPI: Sendable {
     private let gateway: StoreGateway
     private let tokens: GoogleAccessTokens
+    /// Has Google decode what apps prove themselves by, as the same accounts.
+    let integrity: PlayIntegrityAPI
     private let clock: WallClock
     let log: Log
     private let origins: GoogleOrigins
@@ -36,7 +38,8 @@ package final class GooglePlayAPI: Sendable {
         self.log = log
         self.origins = origins
         self.maximumPages = maximumPages
-        tokens = GoogleAccessTokens(signer: signer, gateway: gateway, origin: origins.oauth, clock: clock, log: log)
+        tokens = GoogleAccessTokens(signer, .androidPublisher, by: gateway, at: origins.oauth, log: log)
+        integrity = PlayIntegrityAPI(gateway: gateway, signer: signer, log: log, origins: origins)
     }
 
     static let storeName = "google-play"
@@ -108,24 +111,15 @@ package final class GooglePlayAPI: Sendable {
         before deadline: Deadline,
         read: (GooglePlayReading, ClientResponse) -> StoreReading<Answer>
     ) async throws(StoreError) -> Answer {
-        var isRenewed = false
-        while true {
-            let token = try await tokens.token(for: asking.packageName)
-            do throws(StoreError) {
-                let call = call(endpoint, asking, token)
-                return try await gateway.ask(call, before: deadline) { milliseconds throws(StoreError) in
-                    try request(endpoint, asking, path, query, token, milliseconds)
-                } read: {
-                    read(GooglePlayReading(now: clock.now()), $0)
-                }
-            } catch {
-                if error == .credentialsRefused { tokens.discard(token) }
-                guard error == .credentialsRefused, !isRenewed else {
-                    note(error, endpoint, asking, token)
-                    throw error
-                }
-                isRenewed = true
+        try await tokens.asking(about: asking.packageName) { token throws(StoreError) in
+            let call = call(endpoint, asking, token)
+            return try await gateway.ask(call, before: deadline) { milliseconds throws(StoreError) in
+                try request(endpoint, asking, path, query, token, milliseconds)
+            } read: {
+                read(GooglePlayReading(now: clock.now()), $0)
             }
+        } failed: { error, token in
+            log.note(error, endpoint.rawValue, about: asking.packageName, as: token.account.email)
         }
     }
 
@@ -184,30 +178,6 @@ package final class GooglePlayAPI: Sendable {
         }
     }
 
-    /// Tells whoever runs the service what only they can put right.
-    private func note(
-        _ error: StoreError,
-        _ endpoint: GooglePlayEndpoint,
-        _ asking: GooglePlayAsking,
-        _ token: GoogleAccessToken
-    ) {
-        let reason: String
-        switch error {
-        case .credentialsRefused: reason = "a new token is refused too"
-        case .notPermitted(let word): reason = word
-        case .appUnknown: reason = "the app is not known"
-        default: return
-        }
-        log(
-            .error,
-            "Google Play does not let our service account ask",
-            [
-                "packageName": .text(asking.packageName.text), "account": .text(token.account.email.text),
-                "endpoint": .text(endpoint.rawValue), "reason": .text(reason),
-            ]
-        )
-    }
-
     /// For a list with all its pages; nobody waits for it but who has no copy yet.
     private static let listMilliseconds: Int64 = 60_000
 }
@@ -221,5 +191,26 @@ extension GooglePlayAPI: GooglePlayListing {
     /// All pages of the app's offers, in the service's own share of the budget.
     package func offerPages(of packageName: PackageName) async throws(StoreError) -> [JSONDocument] {
         try await offerPages(GooglePlayAsking(packageName: packageName, party: .service))
+    }
+}
+
+extension Log {
+    /// Tells whoever runs the service what only they can put right.
+    func note(_ error: StoreError, _ endpoint: String, about packageName: PackageName, as account: GoogleEmail) {
+        let reason: String
+        switch error {
+        case .credentialsRefused: reason = "a new token is refused too"
+        case .notPermitted(let word): reason = word
+        case .appUnknown: reason = "the app is not known"
+        default: return
+        }
+        self(
+            .error,
+            "Google Play does not let our service account ask",
+            [
+                "packageName": .text(packageName.text), "account": .text(account.text), "endpoint": .text(endpoint),
+                "reason": .text(reason),
+            ]
+        )
     }
 }

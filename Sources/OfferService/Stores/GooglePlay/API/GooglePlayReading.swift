@@ -69,7 +69,7 @@ struct GooglePlayReading: Sendable {
 
     // MARK: - Errors
 
-    private func failure<Answer>(_ response: ClientResponse) -> StoreReading<Answer> {
+    func failure<Answer>(_ response: ClientResponse) -> StoreReading<Answer> {
         let status = response.status
         let error = GoogleErrorBody(response.body, status: status)
         let reason = error?.reason ?? ""

@@ -47,6 +47,8 @@ package struct GooglePlayLintReport: Sendable {
 
     /// One for each app of the catalog at Google Play.
     package let entries: [Entry]
+    /// `nil` if no app proves itself by Play Integrity.
+    var integrity: PlayIntegrityReport?
 
     package init(entries: [Entry]) {
         self.entries = entries
@@ -54,8 +56,9 @@ package struct GooglePlayLintReport: Sendable {
 
     /// What it comes to; warnings and notes leave it good.
     package var verdict: LiveReport.Verdict {
-        if entries.contains(where: \.outcome.isWrong) { return .wrong }
-        return entries.contains(where: \.outcome.saysNothing) ? .unreachable : .good
+        if entries.contains(where: \.outcome.isWrong) || integrity?.verdict == .wrong { return .wrong }
+        let isSilent = entries.contains(where: \.outcome.saysNothing) || integrity?.verdict == .unreachable
+        return isSilent ? .unreachable : .good
     }
 
     /// The report, a line each; none is longer than 115 characters unless a name in it is.
@@ -65,7 +68,7 @@ package struct GooglePlayLintReport: Sendable {
             lines += ["", "\(entry.packageName)  \(entry.outcome.heading)"]
             lines += entry.outcome.lines
         }
-        return lines + ["", summary]
+        return lines + ["", summary] + (integrity.map { [""] + $0.lines } ?? [])
     }
 
     private var summary: String {
@@ -130,7 +133,7 @@ extension GooglePlayFinding {
 
 extension StoreError {
     /// Whether nothing is known to be wrong with the app's setup: the store, or a record, failed us.
-    fileprivate var mayPass: Bool {
+    var mayPass: Bool {
         switch self {
         case .unavailable, .rateLimited, .budgetSpent, .cancelled, .cannotSign: true
         case .notFound, .credentialsRefused, .notPermitted, .appUnknown, .requestRefused, .badAnswer: false

@@ -3,7 +3,7 @@ import Cryptography
 import HTTP
 import OfferDomain
 
-/// Keeps a token for each service account, and renews it before it ends.
+/// Keeps a token of one scope for each service account, and renews it before it ends.
 ///
 /// A token is used until four minutes before its end; the assertion for it was issued half a minute ago, in case our clock
 /// is ahead of Google's. One token at a time is asked for in an account's name. That Google refuses an account is
@@ -22,6 +22,7 @@ final class GoogleAccessTokens: Sendable {
     }
 
     private let signer: any GoogleAssertionSigner
+    private let scope: GoogleScope
     private let gateway: StoreGateway
     private let origin: Origin
     private let clock: WallClock
@@ -29,11 +30,18 @@ final class GoogleAccessTokens: Sendable {
     private let state = Guarded(State())
     private let asking = Coalescer<GoogleAccountName, GoogleAccessToken>()
 
-    init(signer: any GoogleAssertionSigner, gateway: StoreGateway, origin: Origin, clock: WallClock, log: Log) {
+    init(
+        _ signer: any GoogleAssertionSigner,
+        _ scope: GoogleScope,
+        by gateway: StoreGateway,
+        at origin: Origin,
+        log: Log
+    ) {
         self.signer = signer
+        self.scope = scope
         self.gateway = gateway
         self.origin = origin
-        self.clock = clock
+        clock = gateway.clock
         self.log = log
     }
 
@@ -52,6 +60,30 @@ final class GoogleAccessTokens: Sendable {
     func discard(_ token: GoogleAccessToken) {
         state.withLock { state in
             if state.kept[token.account]?.token == token { state.kept[token.account] = nil }
+        }
+    }
+
+    /// Asks with a token of the app's account; once again with a new one if that has ended.
+    ///
+    /// `failed` is called with the last error.
+    func asking<Answer: Sendable>(
+        about packageName: PackageName,
+        _ ask: (GoogleAccessToken) async throws(StoreError) -> Answer,
+        failed: (StoreError, GoogleAccessToken) -> Void
+    ) async throws(StoreError) -> Answer {
+        var isRenewed = false
+        while true {
+            let token = try await token(for: packageName)
+            do throws(StoreError) {
+                return try await ask(token)
+            } catch {
+                if error == .credentialsRefused { discard(token) }
+                guard error == .credentialsRefused, !isRenewed else {
+                    failed(error, token)
+                    throw error
+                }
+                isRenewed = true
+            }
         }
     }
 
@@ -101,7 +133,7 @@ final class GoogleAccessTokens: Sendable {
             if let assertion {
                 signed = assertion
             } else {
-                signed = try await signer.assertion(for: packageName, times)
+                signed = try await signer.assertion(for: packageName, scope, times)
             }
             assertion = signed
             return try request(signed, milliseconds)

@@ -11,7 +11,18 @@ package protocol GoogleAssertionSigner: Sendable {
     /// Records the use of the key, then signs.
     ///
     /// - Throws: ``StoreError/cannotSign(reason:)``.
-    func assertion(for packageName: PackageName, _ times: AssertionTimes) async throws(StoreError) -> SignedAssertion
+    func assertion(
+        for packageName: PackageName,
+        _ scope: GoogleScope,
+        _ times: AssertionTimes
+    ) async throws(StoreError) -> SignedAssertion
+}
+
+/// What an access token lets its bearer do.
+package enum GoogleScope: String, CaseIterable, Sendable {
+    /// The Google Play Developer API, which has no narrower one.
+    case androidPublisher = "https://www.googleapis.com/auth/androidpublisher"
+    case playIntegrity = "https://www.googleapis.com/auth/playintegrity"
 }
 
 /// From when until when an assertion is good.
@@ -31,13 +42,13 @@ package struct AssertionTimes: Hashable, Sendable {
     /// The audience is Google's token server also where another one is asked.
     ///
     /// Source: Google, [Using OAuth 2.0 for server to server applications](https://developers.google.com/identity/protocols/oauth2/service-account#httprest).
-    package func claims(of email: GoogleEmail) -> [UInt8] {
+    package func claims(of email: GoogleEmail, _ scope: GoogleScope) -> [UInt8] {
         var writer = JSONWriter(reserving: 384)
         writer.beginObject()
         writer.name("iss")
         writer.string(plain: email.text)
         writer.name("scope")
-        writer.string(plain: Self.scope)
+        writer.string(plain: scope.rawValue)
         writer.name("aud")
         writer.string(plain: Self.audience)
         writer.name("iat")
@@ -50,8 +61,6 @@ package struct AssertionTimes: Hashable, Sendable {
 
     /// The claim `aud`: Google's token endpoint.
     package static let audience = "https://oauth2.googleapis.com/token"
-    /// The claim `scope`: the Google Play Developer API, which has no narrower one.
-    package static let scope = "https://www.googleapis.com/auth/androidpublisher"
 }
 
 /// An assertion, and whose it is.
@@ -97,6 +106,7 @@ package struct KeyRingAssertionSigner: GoogleAssertionSigner {
     /// Records the use, and signs unless the service is sealed.
     package func assertion(
         for packageName: PackageName,
+        _ scope: GoogleScope,
         _ times: AssertionTimes
     ) async throws(StoreError) -> SignedAssertion {
         guard let account = account(packageName) else {
@@ -104,7 +114,7 @@ package struct KeyRingAssertionSigner: GoogleAssertionSigner {
         }
         let unsigned = CompactJWS(
             header: Self.header(account.name.keyID),
-            payload: times.claims(of: account.name.email)
+            payload: times.claims(of: account.name.email, scope)
         )
         let digest = SHA256.digest(of: unsigned.signingInput)
         try await record(account, times.expiresAt, digest)

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Why a token of Play Integrity does not prove that the app is genuine.
+package enum PlayIntegrityFault: Error, Hashable, Sendable {
+    /// Not one of each header, or not of their form.
+    case headers
+    /// Google says that it is no token, or one of another app.
+    case token
+    /// The token was asked for by another app.
+    case otherApp
+    /// The token was asked for another request, or with another nonce.
+    case otherRequest
+    /// The token was asked for too long ago, or at a time that is still to come.
+    case time
+    /// Google has evaluated nothing, as of a token that was decoded before.
+    case unevaluated
+    /// Google Play does not know the app's build, and neither do the settings.
+    case unrecognized
+    /// The device meets less than the settings demand.
+    case device(DeviceIntegrity?)
+    /// The user did not get the app from Google Play.
+    case unlicensed
+    /// A request with this token, or with the same nonce and content, came before.
+    case spent
+
+    /// The reason in a few lowercase words joined by hyphens, for metrics and logs.
+    package var label: String {
+        switch self {
+        case .headers: "headers"
+        case .token: "token"
+        case .otherApp: "other-app"
+        case .otherRequest: "other-request"
+        case .time: "time"
+        case .unevaluated: "unevaluated"
+        case .unrecognized: "unrecognized"
+        case .device: "device"
+        case .unlicensed: "unlicensed"
+        case .spent: "spent"
+        }
+    }
+}
+
+extension PlayIntegrityFault: CustomStringConvertible {
+    /// One sentence for the log; callers see no reason beyond what to do.
+    package var description: String {
+        switch self {
+        case .headers: "The request has not one of each Play-Integrity header in its form."
+        case .token: "Google does not take it for a token of this app."
+        case .otherApp: "The token is of another app than the request names."
+        case .otherRequest: "The token's request hash is that of another request or nonce."
+        case .time: "The token was not asked for in the last five minutes."
+        case .unevaluated: "Google has evaluated nothing, as of a token that was decoded before."
+        case .unrecognized: "Google Play does not know the build, and otherCertificates has none of its certificates."
+        case .device(let found): "The device meets \(found?.rawValue ?? "nothing"), and deviceIntegrity demands more."
+        case .unlicensed: "The user did not get the app from Google Play, and playIntegrity demands it."
+        case .spent: "A request with the same nonce and content came before."
+        }
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
+import OfferDomain
+
+extension PlayIntegritySettings {
+    /// Reads `playIntegrity` of an app in the offers file; `nil` if it is not there, or not as it must be.
+    static func read(
+        _ app: inout ObjectReader,
+        isAtGooglePlay: Bool,
+        _ mismatches: Mismatches
+    ) -> PlayIntegritySettings? {
+        guard let value = app.member("playIntegrity") else { return nil }
+        if !isAtGooglePlay { app.note("playIntegrity", "stands without packageName") }
+        var reader = ObjectReader(value, into: mismatches)
+        let policy = reader.required("policy", GenuineAppPolicy.expected) { $0.string.flatMap(GenuineAppPolicy.init) }
+        let levels = "one of " + DeviceIntegrity.allCases.map(\.rawValue).joined(separator: ", ")
+        let device = reader.optional("deviceIntegrity", levels) { $0.string.flatMap(DeviceIntegrity.init) }
+        let demandsLicense = reader.optional("licensed", "true or false", \.bool)
+        let certificates = readCertificates(&reader, mismatches)
+        let requestsPerDay = reader.optional("requestsPerDay", "a whole number from 100 to 100000000") { value in
+            value.integer.flatMap { (100...100_000_000).contains($0) ? Int($0) : nil }
+        }
+        reader.finish()
+        guard let policy else { return nil }
+        return PlayIntegritySettings(
+            policy: policy,
+            device: device ?? .device,
+            demandsLicense: demandsLicense ?? false,
+            otherCertificates: certificates,
+            requestsPerDay: requestsPerDay ?? PlayIntegrityAPI.usualRequestsPerDay
+        )
+    }
+
+    /// As the Play Console and `keytool` show them, and kept as Google's answers have them.
+    private static func readCertificates(_ reader: inout ObjectReader, _ mismatches: Mismatches) -> Set<String> {
+        guard reader.member("otherCertificates") != nil else { return [] }
+        let listed: [String] = reader.elements("otherCertificates", atMost: 16) { element in
+            guard let digest = element.string.flatMap(digest) else {
+                return mismatches.none(
+                    element,
+                    "expected a certificate's SHA-256 as AB:CD:…, 32 bytes, found \(element.summary)"
+                )
+            }
+            return String(decoding: Base64.encodeURL(digest), as: UTF8.self)
+        }
+        return Set(listed)
+    }
+
+    private static func digest(_ text: String) -> [UInt8]? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        let bytes = parts.compactMap { part in
+            part.utf8.count == 2 && !part.hasPrefix("+") && !part.hasPrefix("-") ? UInt8(part, radix: 16) : nil
+        }
+        return parts.count == 32 && bytes.count == 32 ? bytes : nil
+    }
+}
