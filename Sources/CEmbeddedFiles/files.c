@@ -75,6 +75,9 @@ static const unsigned char panels_js[] = {
 static const unsigned char proof_js[] = {
 #embed "../OfferService/Console/Assets/proof.js"
 };
+static const unsigned char providers_js[] = {
+#embed "../OfferService/Console/Assets/providers.js"
+};
 static const unsigned char query_js[] = {
 #embed "../OfferService/Console/Assets/query.js"
 };
@@ -129,6 +132,7 @@ static const struct embedded_file files[] = {
     FILE_OF("console/overview.js", overview_js),
     FILE_OF("console/panels.js", panels_js),
     FILE_OF("console/proof.js", proof_js),
+    FILE_OF("console/providers.js", providers_js),
     FILE_OF("console/query.js", query_js),
     FILE_OF("console/reconciliation.js", reconciliation_js),
     FILE_OF("console/retention.js", retention_js),

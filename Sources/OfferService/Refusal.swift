@@ -73,6 +73,10 @@ package enum RequestFault: Sendable {
 /// The caller is nobody we know, or may not ask for this.
 package enum CallerFault: Sendable {
     case unauthenticated
+    /// The session in the request's cookie is over, or never was.
+    case sessionEnded
+    /// A request with a session's cookie does not come from the console's own page.
+    case crossOrigin
     /// A message whose token does not show that our own subscription of Pub/Sub sends it.
     case pushUnauthenticated
     /// A token of an identity provider that is refused. Callers see no reason, but get the nonce that their next

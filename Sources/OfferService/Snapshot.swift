@@ -33,6 +33,18 @@ package final class Snapshot: Sendable {
     /// Whether clients of TLS connections are asked for a certificate.
     var asksForCertificates: Bool { callers.hasCertificates || identity.asksForCertificates }
 
+    /// The same for one request, which brings a session.
+    init(_ other: Snapshot, presenting session: PresentedSession) {
+        var callers = other.callers
+        callers.session = session
+        self.callers = callers
+        catalog = other.catalog
+        keyRing = other.keyRing
+        pseudonyms = other.pseudonyms
+        identity = other.identity
+        relayedStores = other.relayedStores
+    }
+
     /// The same, with notifications relayed.
     package init(_ other: Snapshot, relaying stores: Set<Store>) {
         catalog = other.catalog

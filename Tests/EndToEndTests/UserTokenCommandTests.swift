@@ -87,5 +87,27 @@ extension EndToEnd {
             let unfit = try await check()
             #expect(unfit.end == .exited(1) && unfit.output.contains("publishes no key for ES256"), "\(unfit)")
         }
+
+        @Test func `check --live says what a sign-in to the console lacks at the provider`() async throws {
+            let redirect = "https://offers.example.com/console/signed-in"
+            try trust(
+                """
+                consoleSignIn: {clientId: "console", redirectUri: "\(redirect)", roleClaim: "groups",
+                    roles: {auditors: "auditor"}}
+                """
+            )
+            func check() async throws -> ProcessOutcome {
+                try await Program.run(["check", "--live"] + demo.options())
+            }
+            let good = try await check()
+            for phrase in [
+                "/authorize, sign-out at \(provider.issuer)/logout; register \(redirect) there", ": 1 key for",
+            ] {
+                #expect(good.succeeded && good.output.contains("\(provider.issuer)\(phrase)"), "\(good)")
+            }
+            try provider.describe(#"{"code_challenge_methods_supported": ["plain"]}"#)
+            let unfit = try await check()
+            #expect(unfit.end == .exited(1) && unfit.output.contains("without S256"), "\(unfit)")
+        }
     }
 }

@@ -73,6 +73,33 @@ package final class FakeIdentityProvider: Sendable {
         try program.call("device_key", ["key": name])
     }
 
+    /// Changes members of the discovery document, as JSON; `null` leaves one out.
+    package func describe(_ members: String) throws { try program.perform("describe", ["members": members]) }
+
+    /// What the token endpoint answers for a code: JSON, if the verifier fits the challenge, mostly once.
+    package func setCode(
+        _ code: String,
+        answer: String,
+        challenge: String = "",
+        status: Int = 200,
+        reuses: Bool = false
+    ) throws {
+        struct Arguments: Encodable {
+            let code: String
+            let answer: String
+            let challenge: String
+            let status: Int
+            let reuses: Bool
+        }
+        try program.perform(
+            "code",
+            Arguments(code: code, answer: answer, challenge: challenge, status: status, reuses: reuses)
+        )
+    }
+
+    /// The members of every request to the token endpoint, with the header `authorization`.
+    package func asked() throws -> [[String: String]] { try program.call("asked", Nothing()) }
+
     /// How often each path was asked for.
     package func counts() throws -> [String: Int] {
         try program.call("counts", Nothing())

@@ -14,6 +14,7 @@ package final class API: Responder {
     private let records: RecordCalls
     private let switches: SwitchCalls
     private let operation: OperationCalls
+    private let signIn: ConsoleSignInCall
     private let noise: MinuteCounter<Noise>
     /// Of which calls the log has told lately that somebody unknown was answered with a fault of ours.
     private let toldOfStrangers = OnceAMinute<Route>()
@@ -36,6 +37,7 @@ package final class API: Responder {
         records = calls.records
         switches = calls.switches
         operation = calls.operation
+        signIn = calls.signIn
         self.noise = noise
         metrics = runtime.metrics
         clock = runtime.clock
@@ -50,20 +52,21 @@ package final class API: Responder {
         let requestID = UniqueID.version7(at: now, random.next(), random.next())
         let match = RouteMatch(path: request.path)
         let route = match.route
+        let snapshot = await snapshot(of: request, at: now)
         var response: Response
         do throws(Refusal) {
-            response = try await answer(request, match, requestID, now)
+            response = try await answer(request, match, under: snapshot, requestID: requestID, at: now)
         } catch {
             let problem = Problem(error)
             if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
             response = problem.response(at: route, requestID: requestID)
-            let caller = try? current.value.callers.authenticate(request, at: now)
+            let caller = try? snapshot.callers.authenticate(request, at: now)
             decisions.refused(error, at: route, to: caller, requestID: requestID, since: now)
         }
-        if !request.isOfKnownClient, knows(request, at: now) { response.isToKnownClient = true }
+        if !request.isOfKnownClient, knows(request, under: snapshot, at: now) { response.isToKnownClient = true }
         metrics.answered(route, status: response.status, microseconds: stopwatch.microseconds)
         log(
-            level(of: response, to: request, route, at: now),
+            level(of: response, to: request, match, under: snapshot, at: now),
             "request answered",
             [
                 "route": .text(route.rawValue), "status": .integer(Int64(response.status)),
@@ -77,14 +80,31 @@ package final class API: Responder {
     ///
     /// Others can be answered with one as often as they like, so of each call they are told of once a minute, or they could
     /// fill the log; the metrics count them all.
-    private func level(of response: Response, to request: Request, _ route: Route, at now: Timestamp) -> LogLevel {
+    private func level(
+        of response: Response,
+        to request: Request,
+        _ match: RouteMatch,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) -> LogLevel {
         guard response.status >= 500 else { return .debug }
-        return knows(request, at: now) || toldOfStrangers.admits(route, at: now) ? .warning : .debug
+        let isTold = knows(request, under: snapshot, at: now) || toldOfStrangers.admits(match.route, at: now)
+        return isTold ? .warning : .debug
+    }
+
+    /// The snapshot in force, with the session that the request brings.
+    private func snapshot(of request: Request, at now: Timestamp) async -> Snapshot {
+        let snapshot = current.value
+        // Most requests have no cookie, and wait for nothing.
+        guard request.headers.count(of: "Cookie") > 0,
+            let session = await signIn.sessions.presented(by: request, under: snapshot, at: now)
+        else { return snapshot }
+        return Snapshot(snapshot, presenting: session)
     }
 
     /// Whether the request is of a caller who has proved who it is; an app's key is known to everyone.
-    private func knows(_ request: Request, at now: Timestamp) -> Bool {
-        guard let caller = try? current.value.callers.authenticate(request, at: now) else { return false }
+    private func knows(_ request: Request, under snapshot: Snapshot, at now: Timestamp) -> Bool {
+        guard let caller = try? snapshot.callers.authenticate(request, at: now) else { return false }
         return caller.role != .app
     }
 
@@ -96,8 +116,9 @@ package final class API: Responder {
     private func answer(
         _ request: Request,
         _ match: RouteMatch,
-        _ requestID: UniqueID,
-        _ now: Timestamp
+        under snapshot: Snapshot,
+        requestID: UniqueID,
+        at now: Timestamp
     ) async throws(Refusal) -> Response {
         let route = match.route
         guard route != .unknown else { throw .request(.noSuchPath) }
@@ -109,23 +130,23 @@ package final class API: Responder {
             return try await signatures.respond(
                 to: request,
                 for: .promotionalOffer,
-                under: current.value,
+                under: snapshot,
                 requestID: requestID,
                 at: now
             )
-        case .promotionalOfferBatch: return try await offers.batches.respond(to: request, under: current.value, at: now)
+        case .promotionalOfferBatch: return try await offers.batches.respond(to: request, under: snapshot, at: now)
         case .introductoryOfferSignature:
             return try await signatures.respond(
                 to: request,
                 for: .introductoryOffer,
-                under: current.value,
+                under: snapshot,
                 requestID: requestID,
                 at: now
             )
         case .eligibility:
             return try await offers.eligibility.respond(
                 to: request,
-                under: current.value,
+                under: snapshot,
                 requestID: requestID,
                 at: now
             )
@@ -133,43 +154,59 @@ package final class API: Responder {
             return try await offers.compatible.respond(
                 to: request,
                 match,
-                under: current.value,
+                under: snapshot,
                 requestID: requestID,
                 at: now
             )
         case .googlePlayAuthorization:
             return try await offers.authorizations.respond(
                 to: request,
-                under: current.value,
+                under: snapshot,
                 requestID: requestID,
                 at: now
             )
         case .appStoreNotification, .googlePlayNotification, .retentionRequest:
-            return try await answer(request, ofStore: match, requestID: requestID, at: now)
+            return try await answer(request, ofStore: match, under: snapshot, requestID: requestID, at: now)
         case .transactions, .customerTransfers, .customerAttributes, .appAccountTokens, .appAttestChallenge,
             .appAttestKey:
-            return try await answer(request, aboutCustomers: match, requestID: requestID, at: now)
-        case .grant, .events, .eventEndpoints: return try await answer(request, ofOutcomes: match, at: now)
+            return try await answer(request, aboutCustomers: match, under: snapshot, requestID: requestID, at: now)
+        case .grant, .events, .eventEndpoints:
+            return try await answer(request, ofOutcomes: match, under: snapshot, at: now)
         case .logTile, .auditEntry, .auditEntryProof:
-            return try await records.log.respond(to: request, match, under: current.value, at: now)
+            return try await records.log.respond(to: request, match, under: snapshot, at: now)
         case .logCheckpoint, .logState:
-            return try await records.checkpoints.respond(to: request, route, under: current.value, at: now)
+            return try await records.checkpoints.respond(to: request, route, under: snapshot, at: now)
         case .keys, .disableKey, .enableKey, .seal, .unseal:
-            return try await answer(request, switching: match, now)
+            return try await answer(request, switching: match, under: snapshot, now)
         case .reconciliation:
-            return try await records.reconciliation.respond(to: request, under: current.value, at: now)
+            return try await records.reconciliation.respond(to: request, under: snapshot, at: now)
         case .auditEntries, .auditLookups, .auditSummary, .auditCustomers, .auditNames:
-            return try await records.queries.respond(to: request, at: route, under: current.value, now)
-        case .diagnoses: return try await records.diagnoses.respond(to: request, under: current.value, at: now)
-        case .live: return operation.live()
-        case .ready: return operation.ready()
-        case .metrics: return operation.metrics()
-        case .openAPI: return operation.openAPI()
-        case .problem, .problems: return try ProblemPages.response(for: match.parameters.first)
-        case .ownCaller: return try OwnCallerCall().respond(to: request, under: current.value, at: now)
+            return try await records.queries.respond(to: request, at: route, under: snapshot, now)
+        case .diagnoses: return try await records.diagnoses.respond(to: request, under: snapshot, at: now)
+        case .live, .ready, .metrics, .openAPI, .problem, .problems, .ownCaller:
+            return try answer(request, ofOperation: match, under: snapshot, at: now)
         case .console, .consoleFile: return try ConsoleCall().respond(to: request, file: match.parameters.first ?? [])
         case .consoleDoor: return ConsoleCall.redirect
+        case .consoleProviders, .consoleSignIn, .consoleSignedIn, .consoleSignOut:
+            return try await signIn.respond(to: request, at: route, under: snapshot, now)
         case .unknown: throw .request(.noSuchPath)
+        }
+    }
+
+    /// The calls about the service itself.
+    private func answer(
+        _ request: Request,
+        ofOperation match: RouteMatch,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) throws(Refusal) -> Response {
+        switch match.route {
+        case .live: operation.live()
+        case .ready: operation.ready()
+        case .metrics: operation.metrics()
+        case .openAPI: operation.openAPI()
+        case .ownCaller: try OwnCallerCall().respond(to: request, under: snapshot, at: now)
+        default: try ProblemPages.response(for: match.parameters.first)
         }
     }
 
@@ -177,10 +214,10 @@ package final class API: Responder {
     private func answer(
         _ request: Request,
         ofStore match: RouteMatch,
+        under snapshot: Snapshot,
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let snapshot = current.value
         switch match.route {
         case .appStoreNotification:
             return try await evidence.appStoreNotifications.respond(to: request, under: snapshot, at: now)
@@ -201,11 +238,11 @@ package final class API: Responder {
     private func answer(
         _ request: Request,
         aboutCustomers match: RouteMatch,
+        under snapshot: Snapshot,
         requestID: UniqueID,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let snapshot = current.value
-        return switch match.route {
+        switch match.route {
         case .transactions: try await evidence.transactions.respond(to: request, under: snapshot, at: now)
         case .customerTransfers: try await evidence.transfers.respond(to: request, under: snapshot, at: now)
         case .appAccountTokens:
@@ -220,10 +257,10 @@ package final class API: Responder {
     private func answer(
         _ request: Request,
         ofOutcomes match: RouteMatch,
+        under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let snapshot = current.value
-        return switch match.route {
+        switch match.route {
         case .grant: try await records.grants.respond(to: request, match, under: snapshot, at: now)
         case .events: try await records.events.respond(to: request, under: snapshot, at: now)
         default: try await records.eventEndpoints.respond(to: request, under: snapshot, at: now)
@@ -234,9 +271,9 @@ package final class API: Responder {
     private func answer(
         _ request: Request,
         switching match: RouteMatch,
+        under snapshot: Snapshot,
         _ now: Timestamp
     ) async throws(Refusal) -> Response {
-        let snapshot = current.value
         switch match.route {
         case .keys: return try await switches.keys.list(request, under: snapshot, at: now)
         case .disableKey, .enableKey:

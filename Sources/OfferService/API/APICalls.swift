@@ -7,6 +7,7 @@ struct APICalls: Sendable {
     let records: RecordCalls
     let switches: SwitchCalls
     let operation: OperationCalls
+    let signIn: ConsoleSignInCall
 }
 
 /// The calls that decide about offers.

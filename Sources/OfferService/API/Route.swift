@@ -50,6 +50,11 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case ownCaller = "/v1/callers/self"
     case console = "/console/"
     case consoleFile = "/console/{name}"
+    case consoleProviders = "/console/providers"
+    case consoleSignIn = "/console/sign-in"
+    /// Where identity providers send the browser back to.
+    case consoleSignedIn = "/console/signed-in"
+    case consoleSignOut = "/console/sign-out"
     /// The console's path without its last slash, as people type it.
     case consoleDoor = "/console"
     /// Whatever is none of the above; counted as one.
@@ -62,12 +67,12 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
             .eligibility, .googlePlayAuthorization, .googlePlayNotification, .retentionRequest, .transactions,
             .customerTransfers, .appAccountTokens, .appAttestChallenge, .appAttestKey,
             .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .disableKey, .enableKey, .unseal, .auditLookups,
-            .auditCustomers, .diagnoses:
+            .auditCustomers, .diagnoses, .consoleSignOut:
             [.post]
         case .customerAttributes: [.get, .put, .delete]
         case .keys: [.get, .head]
         case .seal: [.get, .head, .post]
-        case .reconciliation: [.get]
+        case .reconciliation, .consoleProviders, .consoleSignIn, .consoleSignedIn: [.get]
         case .auditEntry, .auditEntryProof, .grant, .events: [.get]
         case .live, .ready, .metrics, .openAPI, .logTile, .problem, .problems: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]

@@ -35,6 +35,9 @@ package struct RateLimit: Hashable, Sendable, CustomStringConvertible {
     /// The rate of diagnoses for each caller.
     static let diagnoses = RateLimit(10, per: .second, burst: 20)
 
+    /// The rate of steps of sign-ins to the console, for each network address.
+    static let signIns = RateLimit(60, per: .minute, burst: 60)
+
     private static func number(_ text: Substring) -> Int? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else { return nil }
         return (1...1_000_000).contains(number) ? number : nil

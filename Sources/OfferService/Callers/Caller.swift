@@ -43,6 +43,17 @@ package struct CallerID: Hashable, Sendable, CustomStringConvertible {
         text = "users:\(provider)"
     }
 
+    /// A person who has signed in to the console by an identity provider of that name.
+    init(person pseudonym: String, of provider: String) {
+        text = "console:\(provider):\(pseudonym)"
+    }
+
+    /// A name as the table of sessions keeps it.
+    init?(ofSession text: String) {
+        guard text.hasPrefix("console:") else { return nil }
+        self.text = text
+    }
+
     /// The service itself, for what it does on its own account.
     package static let service = CallerID(own: "service")
     /// The App Store as the sender of real-time requests; no caller with an API key can have this name.

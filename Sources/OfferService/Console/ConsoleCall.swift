@@ -18,7 +18,7 @@ struct ConsoleCall: Sendable {
     /// A file by its name; the empty one is the page.
     func respond(to request: Request, file name: ArraySlice<UInt8>) throws(Refusal) -> Response {
         guard let file = Self.files[name] else { throw .request(.noSuchPath) }
-        let validators = [("ETag", file.entityTag), ("Cache-Control", "no-cache")]
+        let validators: [(name: String, value: String)] = [("ETag", file.entityTag), ("Cache-Control", "no-cache")]
         guard !request.headers.holds(entityTag: file.entityTag) else {
             return Response(status: 304, headers: validators + Self.protection)
         }
@@ -32,7 +32,7 @@ struct ConsoleCall: Sendable {
     /// What the browser is to refuse the page: everything but its own files, calls to its own origin, and elements.
     ///
     /// Sources: CSP Level 3, Trusted Types, Fetch (`Cross-Origin-Resource-Policy`), HTML (opener and embedder policy).
-    private static let protection = [
+    static let protection: [(name: String, value: String)] = [
         (
             "Content-Security-Policy",
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

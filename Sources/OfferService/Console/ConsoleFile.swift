@@ -40,6 +40,7 @@ struct ConsoleFile: Sendable {
         "overview.js": script("overview.js"),
         "panels.js": script("panels.js"),
         "proof.js": script("proof.js"),
+        "providers.js": script("providers.js"),
         "query.js": script("query.js"),
         "reconciliation.js": script("reconciliation.js"),
         "retention.js": script("retention.js"),

@@ -8,7 +8,7 @@ extension KeyRingFile {
     func readIdentityProviders(_ root: inout ObjectReader, _ mismatches: Mismatches) -> IdentityProviders {
         var (issuers, names): (Set<String>, Set<String>) = ([], [])
         let providers = root.elements("identityProviders", atMost: Self.mostProviders) { value -> IdentityProvider? in
-            guard let provider = IdentityProviderReader.read(value, mismatches) else { return nil }
+            guard let provider = IdentityProviderReader.read(value, mismatches, of: self) else { return nil }
             if !issuers.insert(provider.policy.issuer).inserted {
                 return mismatches.none(value, "has the issuer of another entry; each issuer has one entry")
             }

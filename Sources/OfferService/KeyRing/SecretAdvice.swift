@@ -4,7 +4,7 @@ import Glibc
 
 /// What a secret file is for, so that a message can say how to get one.
 enum SecretUse {
-    case appStoreKey, passphrase, serviceAccount, customerIDs, logKey
+    case appStoreKey, passphrase, serviceAccount, customerIDs, logKey, clientSecret
 }
 
 /// What helps where a secret file can't be used.
@@ -38,6 +38,7 @@ struct SecretAdvice {
             return "\(place) Put the .p8 file of App Store Connect there, with mode 0600; or run offer-signer init."
         case .serviceAccount: return "\(place) Put the JSON key file of Google Cloud there, with mode 0600."
         case .passphrase: return "\(place) Write the passphrase there, with mode 0600."
+        case .clientSecret: return "\(place) Write the provider's client secret there, with mode 0600."
         case .customerIDs, .logKey: return place
         }
     }
@@ -47,7 +48,7 @@ struct SecretAdvice {
         switch use {
         case .customerIDs: "(umask 077; openssl rand -hex 32 > \(shellWord(path)))"
         case .logKey: "(umask 077; openssl genpkey -algorithm ed25519 > \(shellWord(path)))"
-        case .appStoreKey, .passphrase, .serviceAccount: nil
+        case .appStoreKey, .passphrase, .serviceAccount, .clientSecret: nil
         }
     }
 

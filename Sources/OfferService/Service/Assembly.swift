@@ -6,6 +6,7 @@ struct Assembly: Sendable {
     let records: RecordParts
     let stores: Stores
     let providers: ProviderConnection
+    let sessions: ConsoleSessions
     let watch: SealWatch
     /// `nil` where no other service may use the database.
     let membership: Membership?
@@ -40,6 +41,7 @@ struct Assembly: Sendable {
             retries: dependencies.storeRetries
         )
         providers = try ProviderConnection(writing.admission.tokens.keys, of: writing.current, settings)
+        sessions = ConsoleSessions(writing)
         records = try RecordParts(writing, after: opened.log, dependencies)
         membership = writing.membership(opened.reloads, reload: reload)
         events = EventDeliverer(writing)
@@ -103,6 +105,7 @@ extension APICalls {
         evidence = EvidenceCalls(writing, stores, play)
         self.records = RecordCalls(parts, isLogPublic: settings.isLogPublic)
         switches = SwitchCalls(writing, records)
+        signIn = ConsoleSignInCall(writing, sessions: parts.sessions, transport: parts.providers.client)
         operation = OperationCalls(
             current: writing.current,
             health: writing.health,

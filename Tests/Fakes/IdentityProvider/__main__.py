@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Common"))
@@ -20,6 +21,11 @@ from provider import Provider
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        self.form = dict(urllib.parse.parse_qsl(body.decode()))
+        self.do_GET()
 
     def do_GET(self):
         provider = self.server.provider
@@ -41,6 +47,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.endless()
         if mode == "short":
             return self.short()
+        if self.path == "/token" and self.command == "POST":
+            status, answer = provider.exchange(self.form, self.headers.get("authorization"))
+            return self.answer(status, json.dumps(answer).encode(), {})
         if self.path == "/.well-known/openid-configuration":
             if not provider.discovers:
                 return self.answer(503, b"no", {})

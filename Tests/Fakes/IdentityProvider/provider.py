@@ -92,6 +92,9 @@ class Provider:
         self.discovers = True
         self.published = ["es1"]
         self.extra = []
+        # Of the discovery document, beside or in place of its own; without a value, the member is left out.
+        self.members = {}
+        self.codes, self.asked, self.reuses = {}, [], False
         self.ended = threading.Event()
         self._counts = collections.Counter()
         self._lock = threading.Lock()
@@ -103,7 +106,25 @@ class Provider:
     def discovery(self, mode):
         issuer = "https://other.example" if mode == "otherIssuer" else self.issuer
         url = {"plainJWKS": "http://other.example/jwks", "noJWKS": None}.get(mode, f"{self.issuer}{self.keys_path}")
-        return {"issuer": issuer, "token_endpoint": f"{self.issuer}/token"} | ({"jwks_uri": url} if url else {})
+        document = {"issuer": issuer, "token_endpoint": f"{self.issuer}/token",
+                    "authorization_endpoint": f"{self.issuer}/authorize", "end_session_endpoint": f"{self.issuer}/logout",
+                    "code_challenge_methods_supported": ["S256"], "response_types_supported": ["code"]}
+        document |= ({"jwks_uri": url} if url else {}) | self.members
+        return {name: value for name, value in document.items() if value is not None}
+
+    def exchange(self, form, authorization):
+        """The token endpoint: what was asked is kept, and the answer is the one that was set for the code."""
+        with self._lock:
+            self.asked.append(form | {"authorization": authorization or ""})
+            code = self.codes.get(form.get("code"))
+            if code is None:
+                return 400, {"error": "invalid_grant"}
+            if not self.reuses:
+                del self.codes[form["code"]]
+        digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+        if code["challenge"] and b64(digest) != code["challenge"]:
+            return 400, {"error": "invalid_grant", "error_description": "PKCE"}
+        return code["status"], json.loads(code["answer"])
 
     def key_set(self, mode):
         keys = [jwk(name) for name in self.published] + self.extra
@@ -130,6 +151,23 @@ class Provider:
         """Publishes the keys at another path alone; without one the discovery document can't be read any more."""
         self.keys_path, self.discovers = path or self.keys_path, path is not None
         return {}
+
+    def control_describe(self, members):
+        """Changes members of the discovery document, as JSON; null leaves one out."""
+        self.members = json.loads(members)
+        return {}
+
+    def control_code(self, code, answer, challenge="", status=200, reuses=False):
+        """What the token endpoint answers for a code."""
+        with self._lock:
+            self.codes[code] = {"answer": answer, "challenge": challenge, "status": status}
+            self.reuses = reuses
+        return {}
+
+    def control_asked(self):
+        """Every request to the token endpoint."""
+        with self._lock:
+            return list(self.asked)
 
     def control_publish(self, keys, extra="[]"):
         # Made here, because an RSA key takes longer than a reader of the set may wait.

@@ -87,6 +87,7 @@ import Testing
             .configurationRefused(issues: 3, parts: [.keys, .customerIDs]),
             .callerCreated(caller, role: .backend, keyID: "0123456789abcdef"),
             .callerKeyAdded(caller, keyID: "0123456789abcdef"), .callerRevoked(caller, keyID: nil),
+            .sessionBegun(caller, role: .auditor, expiresAt: time), .sessionEnded(caller),
             .callerRevoked(caller, keyID: "0123456789abcdef"), .recordsExported(from: 0, count: .max),
             .subscriptionTransferred(
                 SubscriptionTransfer(

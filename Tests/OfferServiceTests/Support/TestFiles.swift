@@ -4,6 +4,8 @@ import OfferService
 
 /// The files of a service under test: two apps, each with its own key, and an offer for each thing to be tried.
 struct TestFiles: Sendable {
+    /// Further files with secrets, by their names.
+    var secrets: [String: String] = [:]
     /// What the disk of the database has, if it is not to be looked at.
     var disk: DiskReserve.Room?
     static let issuerID = "57246542-96fe-1a63-e053-0824d011072a"

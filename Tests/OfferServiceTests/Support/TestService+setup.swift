@@ -25,6 +25,7 @@ extension TestService {
         try directory.write(Array(files.keys.utf8), to: "keys")
         try directory.write(Array(files.offers.utf8), to: "offers")
         try SecretFile.createRandom(path: directory.path(of: "customer-ids.key"))
+        for (name, secret) in files.secrets { try directory.write(Array(secret.utf8), to: name) }
         _ = try Ed25519PrivateKey.create(path: directory.path(of: "audit-log.key"))
         var publicKeys: [String: PublicKey] = [:]
         for name in files.privateKeys {

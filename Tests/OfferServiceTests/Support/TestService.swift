@@ -89,6 +89,9 @@ final class TestService: Sendable {
 
     func path(_ name: String) -> String { directory.path(of: name) }
 
+    /// Reads keys and offers anew; blocks.
+    func reload() { service.reload() }
+
     // MARK: - Asking
 
     func send(_ call: Call) async throws -> Reply {

@@ -90,9 +90,12 @@ struct Reply: Hashable, Sendable, CustomStringConvertible {
     /// Lowercase names; of repeated fields, the last.
     let headers: [String: String]
     let body: String
+    /// Every `Set-Cookie`; over loopback the last.
+    let setCookies: [String]
 
     init(_ response: Response) {
         status = response.status
+        setCookies = response.headers.filter { $0.name == "Set-Cookie" }.map(\.value)
         headers = Dictionary(response.headers.map { ($0.name.lowercased(), $0.value) }) { $1 }
         body = String(decoding: response.body, as: UTF8.self)
     }
@@ -100,6 +103,7 @@ struct Reply: Hashable, Sendable, CustomStringConvertible {
     init(_ answer: RawHTTPClient.Answer) {
         status = answer.status
         headers = answer.headers
+        setCookies = [answer.headers["set-cookie"]].compactMap(\.self)
         body = answer.body
     }
 

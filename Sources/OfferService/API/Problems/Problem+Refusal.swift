@@ -187,6 +187,8 @@ extension Problem {
                 "Send Authorization: Bearer ID.SECRET with a key that is neither expired nor revoked."
             )
             headers = [("WWW-Authenticate", "Bearer realm=\"offer-signer\"")]
+        case .sessionEnded: self.init(sessionEnded: ())
+        case .crossOrigin: self.init(crossOrigin: ())
         case .pushUnauthenticated:
             self.init(
                 "push-unauthenticated",

@@ -40,11 +40,7 @@ extension AuditEntry {
             configuration(policy, keys: keys, settings: settings, events: events)
         case .configurationRefused(let issues, let parts):
             [("issues", .integer(Int64(issues))), ("why", .list(parts.map { .text($0.rawValue) }))]
-        case .callerCreated(let caller, let role, let keyID):
-            [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("ck", .text(keyID))]
-        case .callerKeyAdded(let caller, let keyID): [("caller", .text(caller.text)), ("ck", .text(keyID))]
-        case .callerRevoked(let caller, let keyID):
-            [("caller", .text(caller.text))] + (keyID.map { [("ck", .text($0))] } ?? [])
+        case .callerCreated, .callerKeyAdded, .callerRevoked, .sessionBegun, .sessionEnded: details(ofCaller: event)
         case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
         case .recordsRead(let read): details(of: read)
         case .signatureDiagnosed(let record): details(of: record)
@@ -67,6 +63,21 @@ extension AuditEntry {
             [("bundle", .text(bundleID.text))] + details(ofTokenBy: keyID.text, digest: digest, expiresAt)
         case .googleAssertionSigned(let name, let digest, let expiresAt):
             [("account", .text(name.email.text))] + details(ofTokenBy: name.keyID.text, digest: digest, expiresAt)
+        }
+    }
+
+    /// What happened to a caller's API keys or sessions.
+    private static func details(ofCaller event: AuditEvent) -> [Member] {
+        switch event {
+        case .callerCreated(let caller, let role, let keyID):
+            [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("ck", .text(keyID))]
+        case .callerKeyAdded(let caller, let keyID): [("caller", .text(caller.text)), ("ck", .text(keyID))]
+        case .callerRevoked(let caller, let keyID):
+            [("caller", .text(caller.text))] + (keyID.map { [("ck", .text($0))] } ?? [])
+        case .sessionBegun(let caller, let role, let expiresAt):
+            [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("exp", .integer(expiresAt.seconds))]
+        case .sessionEnded(let caller): [("caller", .text(caller.text))]
+        default: []
         }
     }
 

@@ -54,6 +54,10 @@ package enum AuditEvent: Sendable {
     case callerCreated(CallerID, role: CallerRole, keyID: String)
     case callerKeyAdded(CallerID, keyID: String)
     case callerRevoked(CallerID, keyID: String?)
+    /// A person signed in to the console by an identity provider.
+    case sessionBegun(CallerID, role: CallerRole, expiresAt: Timestamp)
+    /// A person signed out of the console.
+    case sessionEnded(CallerID)
     case recordsExported(from: Int64, count: Int64)
     /// Somebody asked the log something.
     case recordsRead(AuditRead)
@@ -129,6 +133,8 @@ package enum AuditEvent: Sendable {
         case .callerCreated: .callerCreate
         case .callerKeyAdded: .callerKey
         case .callerRevoked: .callerRevoke
+        case .sessionBegun: .sessionBegin
+        case .sessionEnded: .sessionEnd
         case .recordsExported: .auditExport
         case .recordsRead: .auditRead
         case .recordsFetched: .auditFetch

@@ -23,6 +23,8 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case callerCreate = "caller.create"
     case callerKey = "caller.key"
     case callerRevoke = "caller.revoke"
+    case sessionBegin = "session.begin"
+    case sessionEnd = "session.end"
     case auditRead = "audit.read"
     case auditFetch = "audit.fetch"
     case auditExport = "audit.export"

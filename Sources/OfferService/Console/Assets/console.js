@@ -11,8 +11,9 @@ import { log, warnOfChangedKey } from "./log.js";
 import { lookup } from "./lookup.js";
 import { overview } from "./overview.js";
 import { troubleNotice } from "./panels.js";
+import { providerButtons, resumeRoute, signedOutNotice, signInOptions } from "./providers.js";
 import { reconciliation } from "./reconciliation.js";
-import { forgetKey, getJSON, hasKey, keepsKey, resumeKey, Trouble, useKey } from "./service.js";
+import { forgetKey, getJSON, hasKey, post, resumeKey, Trouble, useKey } from "./service.js";
 
 const views = [
   { path: "", name: "Overview", show: overview },
@@ -28,6 +29,7 @@ const [main, navigation, sessionBox, notices] = ["main", "navigation", "session"
   document.getElementById(id),
 );
 let session = null;
+let providers = [];
 let leaving = new AbortController();
 
 /** The address after `#`: a path, and conditions. */
@@ -90,8 +92,8 @@ async function showNotices(signal) {
   }
 }
 
-/** Asks for the API key; `trouble` tells why it is asked for again. */
-function showSignIn(trouble) {
+/** Offers every way to sign in; `trouble` tells why, and `message` what was done before. */
+function showSignIn(trouble, message) {
   navigation.hidden = sessionBox.hidden = true;
   replace(notices);
   notices.removeAttribute("aria-busy");
@@ -101,8 +103,9 @@ function showSignIn(trouble) {
     "aria-describedby": "api-key-hint",
   });
   const keep = element("input", { id: "keep", type: "checkbox" });
-  const messages = element("div", { id: "sign-in-messages" }, trouble && troubleNotice(trouble));
-  const button = element("button", { type: "submit", class: "main" }, "Sign in");
+  const messages = element("div", { id: "sign-in-messages" }, trouble && troubleNotice(trouble), message);
+  const buttons = providerButtons(providers);
+  const button = element("button", { type: "submit", class: buttons ? null : "main" }, buttons ? "Sign in with the API key" : "Sign in");
   const submit = async (event) => {
     event.preventDefault();
     button.disabled = true;
@@ -121,9 +124,10 @@ function showSignIn(trouble) {
     element("h1", { tabindex: "-1" }, "Sign in"),
     paragraph("See which key signed what, for whom and when, and check that nobody changed the record."),
     messages,
+    buttons,
     form,
   );
-  key.focus();
+  (main.querySelector("button.provider") ?? key).focus();
 }
 
 async function signIn(key, keep, messages) {
@@ -152,22 +156,38 @@ async function signIn(key, keep, messages) {
   }
 }
 
-function signOut(trouble) {
+/** Ends the session at the service; answers what the person is told. */
+async function endSession() {
+  try {
+    return [null, signedOutNotice((await post("console/sign-out")).endSessionUrl)];
+  } catch (error) {
+    return error.status === 401 ? [null, signedOutNotice()] : [error];
+  }
+}
+
+async function signOut(trouble) {
   leaving.abort();
+  const hasSession = !hasKey();
   session = null;
+  const [failure, message] = hasSession && !trouble ? await endSession() : [];
   forgetKey();
-  showSignIn(trouble);
-  if (!trouble) announce("Signed out; the API key is forgotten");
+  showSignIn(trouble ?? failure, message);
+  if (!trouble && !failure) announce(hasSession ? "Signed out" : "Signed out; the API key is forgotten");
 }
 
 async function start() {
-  if (resumeKey()) {
+  const options = await signInOptions();
+  providers = options.providers;
+  const hasKept = resumeKey();
+  if (!hasKept && options.session === "ended") return showSignIn(new Trouble({ title: "Your session has ended", advice: "Sign in again." }));
+  if (hasKept || options.session === "active") {
     try {
       session = await getJSON("v1/callers/self");
     } catch (error) {
       if (error.status === 401) forgetKey();
       return showSignIn(error);
     }
+    resumeRoute();
   }
   return show();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The auditor's calls. The API key is held here, in memory, and sent in a header; it is never part of an address.
+// The auditor's calls. The API key is held here, in memory, and sent in a header; it is never part of an address. A session
+// needs none: the browser sends its cookie, which no script can read.
 
 const root = new URL("../", document.baseURI);
 const stored = "offer-signer.api-key";
@@ -35,8 +36,12 @@ export function forgetKey() {
 
 export const hasKey = () => apiKey !== null;
 
+/** The header without which a session does not count: no page of another site can send it. */
+const mark = { "Offer-Signer-Console": "1" };
+
 const advices = {
   0: "Check your connection, or whether the service runs, then try again.",
+  session: "Sign in again.",
   401: "It is mistyped, expired or revoked. Whoever runs the service makes a new one: offer-signer callers add NAME --role auditor",
   403: "Sign in with the API key of a caller whose role may do this: auditor to read, admin to act.",
   404: "Check what was asked for; this service may also be of a version that does not have it.",
@@ -48,13 +53,16 @@ const advices = {
 
 function trouble(response, problem) {
   const { status } = response;
-  const titles = { 401: "The API key is not accepted", 403: "This API key may not do that" };
+  // Without an API key, the browser's session is what was not accepted.
+  const titles = apiKey === null
+    ? { 401: "Your session has ended", 403: "You may not do that" }
+    : { 401: "The API key is not accepted", 403: "This API key may not do that" };
   const seconds = Number(response.headers.get("Retry-After"));
   return new Trouble({
     status,
     title: titles[status] ?? problem?.title ?? `The service answered ${status}`,
     detail: problem?.detail,
-    advice: advices[status] ?? (status >= 500 ? advices[500] : null),
+    advice: advices[status === 401 && apiKey === null ? "session" : status] ?? (status >= 500 ? advices[500] : null),
     problem: problem?.type?.replace("/problems/", ""),
     instance: problem?.instance,
     retryAfter: seconds > 0 ? seconds : null,
@@ -67,9 +75,10 @@ async function send(path, { query, method = "GET", body, signal } = {}) {
   for (const [name, text] of Object.entries(query ?? {})) {
     if (text !== null && text !== undefined && text !== "") address.searchParams.set(name, text);
   }
-  const headers = { Authorization: `Bearer ${apiKey}` };
+  const headers = apiKey === null ? { ...mark } : { Authorization: `Bearer ${apiKey}` };
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const options = { method, headers, signal, cache: "no-store", credentials: "omit", redirect: "error" };
+  const options = { method, headers, signal, cache: "no-store", redirect: "error" };
+  options.credentials = apiKey === null ? "same-origin" : "omit";
   let response;
   try {
     response = await fetch(address, { ...options, body: body === undefined ? undefined : JSON.stringify(body) });

@@ -23,6 +23,8 @@ export const events = {
   "caller.create": "Caller added",
   "caller.key": "API key added",
   "caller.revoke": "API key revoked",
+  "session.begin": "Signed in to the console",
+  "session.end": "Signed out of the console",
   "audit.read": "Log was read",
   "audit.fetch": "Log was fetched",
   "audit.export": "Log exported",

@@ -41,7 +41,7 @@ package enum AuditCategory: String, CaseIterable, Hashable, Sendable {
         case .clockStep, .auditResume: [.alarms]
         case .logRestarted: [.alarms, .administration]
         case .serviceStart, .serviceStop, .keyLoad, .configLoad, .configRefuse, .callerCreate, .callerKey,
-            .callerRevoke, .ledgerMoved, .ledgerLeft, .epochBegin, .epochDestroy:
+            .callerRevoke, .sessionBegin, .sessionEnd, .ledgerMoved, .ledgerLeft, .epochBegin, .epochDestroy:
             [.administration]
         case .auditRead, .auditFetch, .auditExport, .customerLookup, .signatureDiagnosed: [.reads]
         case .customerTransferred, .customerAttributes, .subscriptionTransferred, .accountIntent, .accountOutcome,

@@ -10,7 +10,7 @@ package struct IdentityProvider: Sendable {
     package let policy: TokenPolicy
     /// Where the provider's keys are read.
     package let keySource: KeySource
-    /// The apps that its users may ask for, as the ledger names them; never empty.
+    /// The apps that its users may ask for, as the ledger names them; empty if people only sign in to the console by it.
     package let apps: Set<AppName>
     /// Whether a token is good only for the app that its audience names, as Apple's are.
     package let isConfinedToAudience: Bool
@@ -26,6 +26,8 @@ package struct IdentityProvider: Sendable {
     package let publicOrigin: String?
     /// Whether its tokens may be bound to a client certificate, so that TLS connections are asked for one.
     package let asksForCertificates: Bool
+    /// How people sign in to the console by it; `nil` if they do not.
+    package let console: ConsoleSignIn?
 
     /// Where the provider's keys are.
     package struct KeySource: Hashable, Sendable {

@@ -8,9 +8,14 @@ import OfferDomain
 struct IdentityProviderReader {
     private var reader: ObjectReader
     private let mismatches: Mismatches
+    private let file: KeyRingFile
 
-    static func read(_ value: JSONValue, _ mismatches: Mismatches) -> IdentityProvider? {
-        var reader = IdentityProviderReader(reader: ObjectReader(value, into: mismatches), mismatches: mismatches)
+    static func read(_ value: JSONValue, _ mismatches: Mismatches, of file: KeyRingFile) -> IdentityProvider? {
+        var reader = IdentityProviderReader(
+            reader: ObjectReader(value, into: mismatches),
+            mismatches: mismatches,
+            file: file
+        )
         return reader.read()
     }
 
@@ -18,8 +23,10 @@ struct IdentityProviderReader {
         let preset = named("preset", IdentityProviderPreset.self)
         let name = reader.optional("name", "1 to 48 of a-z 0-9 . _ -", Self.name)
         let issuer = readIssuer(preset)
-        let apps = readApps()
-        let audiences = readAudiences(preset, apps)
+        let signIn = readConsole(preset, issuer: issuer)
+        let isForConsoleAlone = isForConsoleAlone
+        let apps = isForConsoleAlone ? [] : readApps()
+        let audiences = isForConsoleAlone ? [] : readAudiences(preset, apps)
         var policy = TokenPolicy(issuer: issuer ?? "", audiences: audiences, algorithms: [.es256, .rs256])
         preset?.adapt(&policy)
         readPolicy(&policy)
@@ -31,15 +38,8 @@ struct IdentityProviderReader {
         let publicOrigin = readOrigin("publicOrigin")
         let asksForCertificates = reader.optional("clientCertificates", "true or false", \.bool)
         reader.finish()
-        guard let issuer else { return nil }
-        if jwksURL == nil, !ProviderAddress.isAllowed(issuer) {
-            reader.note(
-                "issuer",
-                "is no https address to read the discovery document from; name the key set in jwksUri"
-            )
-            return nil
-        }
-        guard !apps.isEmpty, !audiences.isEmpty else { return nil }
+        guard let issuer, jwksURL != nil || isReadable(issuer) else { return nil }
+        guard isForConsoleAlone || !apps.isEmpty && !audiences.isEmpty else { return nil }
         return IdentityProvider(
             name: name ?? Self.defaultName(issuer),
             policy: policy,
@@ -51,8 +51,38 @@ struct IdentityProviderReader {
             attributes: attributes,
             proofs: proofs,
             publicOrigin: publicOrigin?.description,
-            asksForCertificates: asksForCertificates ?? false
+            asksForCertificates: asksForCertificates ?? false,
+            console: signIn
         )
+    }
+
+    /// Whether a discovery document can be read at the issuer's own address.
+    private func isReadable(_ issuer: String) -> Bool {
+        if ProviderAddress.isAllowed(issuer) { return true }
+        reader.note("issuer", "is no https address to read the discovery document from; name the key set in jwksUri")
+        return false
+    }
+
+    /// Whether no app's users have this provider, by which people sign in to the console.
+    private var isForConsoleAlone: Bool {
+        var copy = reader
+        return copy.member("consoleSignIn") != nil && copy.member("bundleIds") == nil && copy.member("audience") == nil
+    }
+
+    private mutating func readConsole(_ preset: IdentityProviderPreset?, issuer: String?) -> ConsoleSignIn? {
+        guard let value = reader.member("consoleSignIn") else { return nil }
+        if preset == .signInWithApple || preset == .firebase {
+            reader.note(
+                "consoleSignIn",
+                "is not possible with this preset; use a provider with OpenID Connect Discovery"
+            )
+        } else if let issuer, !ProviderAddress.isAllowed(issuer) {
+            reader.note(
+                "consoleSignIn",
+                "needs an issuer that is an https address, to read the discovery document from"
+            )
+        }
+        return ConsoleSignInReader.read(value, mismatches, of: file)
     }
 
     private mutating func readOrigin(_ member: StaticString) -> Origin? {
@@ -157,7 +187,11 @@ struct IdentityProviderReader {
 
     private mutating func readCustomer() -> IdentityProvider.CustomerClaim {
         guard let value = reader.member("customerId") else { return .init(claim: "sub", form: .asIs) }
-        var own = IdentityProviderReader(reader: ObjectReader(value, into: mismatches), mismatches: mismatches)
+        var own = IdentityProviderReader(
+            reader: ObjectReader(value, into: mismatches),
+            mismatches: mismatches,
+            file: file
+        )
         let claim = own.reader.required("claim", "the name of a claim", Self.visible)
         let form = own.named("form", IdentityProvider.CustomerClaim.Form.self) ?? .asIs
         own.reader.finish()
@@ -211,7 +245,7 @@ struct IdentityProviderReader {
         }
     }
 
-    private static func visible(_ value: JSONValue) -> String? {
+    static func visible(_ value: JSONValue) -> String? {
         value.string.flatMap { text in
             (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) } ? text : nil
         }

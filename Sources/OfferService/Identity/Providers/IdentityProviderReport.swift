@@ -8,6 +8,8 @@ package struct IdentityProviderReport: Sendable {
     struct Entry: Sendable {
         let provider: IdentityProvider
         let outcome: Result<Reading, ProviderFault>
+        /// `nil` if people do not sign in to the console by it.
+        let signIn: Result<ProviderMetadata, SignInFault>?
     }
 
     /// A set of keys, and where it is.
@@ -23,7 +25,9 @@ package struct IdentityProviderReport: Sendable {
         let reading = ProviderReading(transport: transport, timeoutMilliseconds: Self.timeoutMilliseconds)
         var entries: [Entry] = []
         for provider in providers.all {
-            entries.append(Entry(provider: provider, outcome: await reading.wholeSet(of: provider.keySource)))
+            let outcome = await reading.wholeSet(of: provider.keySource)
+            let signIn = provider.console == nil ? nil : await reading.signIn(provider.keySource)
+            entries.append(Entry(provider: provider, outcome: outcome, signIn: signIn))
         }
         self.entries = entries
     }
@@ -34,6 +38,11 @@ package struct IdentityProviderReport: Sendable {
     var verdict: LiveReport.Verdict {
         var verdict = LiveReport.Verdict.good
         for entry in entries {
+            switch entry.signIn {
+            case .failure(.discovery(let fault)) where fault.isSilence: verdict = .unreachable
+            case .failure: return .wrong
+            case .success, nil: break
+            }
             switch entry.outcome {
             case .success(let reading) where Self.usable(reading.set, entry.provider).isEmpty: return .wrong
             case .success: continue
@@ -48,11 +57,23 @@ package struct IdentityProviderReport: Sendable {
     var lines: [String] {
         ["Identity providers:"]
             + entries.flatMap { entry in
-                switch entry.outcome {
-                case .failure(let fault): ["  \(entry.provider.policy.issuer) \(fault)"]
-                case .success(let reading): Self.lines(reading, entry.provider)
-                }
+                let keys =
+                    switch entry.outcome {
+                    case .failure(let fault): ["  \(entry.provider.policy.issuer) \(fault)"]
+                    case .success(let reading): Self.lines(reading, entry.provider)
+                    }
+                return keys + (entry.signIn.map { [Self.line($0, entry.provider)] } ?? [])
             }
+    }
+
+    private static func line(_ signIn: Result<ProviderMetadata, SignInFault>, _ provider: IdentityProvider) -> String {
+        switch signIn {
+        case .success(let metadata):
+            "    sign-in to the console at \(metadata.authorizationURL), "
+                + "\(metadata.endSessionURL.map { "sign-out at \($0)" } ?? "without a sign-out at the provider"); "
+                + "register \(provider.console?.redirectURL ?? "redirectUri") there"
+        case .failure(let fault): "    no sign-in to the console: \(provider.policy.issuer) \(fault.detail)"
+        }
     }
 
     private static func lines(_ reading: Reading, _ provider: IdentityProvider) -> [String] {
@@ -86,6 +107,11 @@ extension ProviderFault {
 }
 
 extension ProviderReading {
+    /// What a sign-in needs of the provider, as a result.
+    fileprivate func signIn(_ source: IdentityProvider.KeySource) async -> Result<ProviderMetadata, SignInFault> {
+        do throws(SignInFault) { return .success(try await metadata(source)) } catch { return .failure(error) }
+    }
+
     /// The keys, wherever they are.
     func wholeSet(
         of source: IdentityProvider.KeySource

@@ -6,7 +6,7 @@ import HTTP
 /// A provider that hangs takes no connection and no place in a queue from the stores.
 final class ProviderConnection: Sendable {
     private let keys: ProviderKeys
-    private let client: Client
+    let client: Client
     private let current: CurrentSnapshot
 
     /// Prepares everything; no provider is asked before ``start()``.

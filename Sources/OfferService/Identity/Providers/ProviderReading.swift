@@ -25,17 +25,13 @@ package struct ProviderReading: Sendable {
     /// Source: OpenID Connect Discovery 1.0 sections 4.2 and 4.3.
     package func jwksURL(_ source: IdentityProvider.KeySource) async throws(ProviderFault) -> String {
         if let url = source.jwksURL { return url }
-        let answer = try await get(source.discoveryURL, entityTag: nil)
-        guard let members = (try? JSONDocument(answer.body, limits: Self.limits))?.root.object else {
-            throw .discoveryNotJSON
-        }
-        guard members["issuer"]?.string(equals: source.issuer) == true else { throw .otherIssuer }
+        let members = try await discovery(source)
         guard let url = members["jwks_uri"]?.string else { throw .jwksURLMissing }
         guard ProviderAddress.isAllowed(url, namedBy: source.discoveryURL) else { throw .jwksURLUnfit }
         return url
     }
 
-    /// The same, or the address of before where the discovery document can't be read just now.
+    /// The address of the key set, or the one of before where the discovery document can't be read just now.
     func jwksURL(_ source: IdentityProvider.KeySource, lastKnown: String?) async throws(ProviderFault) -> String {
         do throws(ProviderFault) {
             return try await jwksURL(source)
@@ -62,6 +58,16 @@ package struct ProviderReading: Sendable {
         } catch {
             throw .keys(error)
         }
+    }
+
+    /// The discovery document, which must be that of the issuer.
+    func discovery(_ source: IdentityProvider.KeySource) async throws(ProviderFault) -> JSONObject {
+        let answer = try await get(source.discoveryURL, entityTag: nil)
+        guard let members = (try? JSONDocument(answer.body, limits: Self.limits))?.root.object else {
+            throw .discoveryNotJSON
+        }
+        guard members["issuer"]?.string(equals: source.issuer) == true else { throw .otherIssuer }
+        return members
     }
 
     private func get(_ url: String, entityTag: [UInt8]?) async throws(ProviderFault) -> ClientResponse {

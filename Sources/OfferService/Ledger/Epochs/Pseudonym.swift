@@ -72,6 +72,11 @@ package struct CustomerEpoch: Sendable {
         return Pseudonym(ledgerKey: Array(code[..<16]), recordText: recordText)
     }
 
+    /// No app has an empty name, and ``checkValue`` goes on with another byte.
+    func code(_ use: Pseudonyms.Use, _ message: [UInt8]) -> [UInt8] {
+        key.authenticationCode(for: [0, use.rawValue, 0x3A] + message)
+    }
+
     func code(_ use: Pseudonyms.Use, _ message: [UInt8], in app: AppName) -> [UInt8] {
         key.authenticationCode(for: Array(app.text.utf8) + [0, use.rawValue, 0x3A] + message)
     }

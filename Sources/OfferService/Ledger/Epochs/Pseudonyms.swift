@@ -53,6 +53,10 @@ package final class Pseudonyms: Sendable {
     /// What else is made with the secret, beside pseudonyms of customers; none can pass for another, since each begins with
     /// another byte than the others and than every kind of customer identity.
     package enum Use: UInt8, CaseIterable, Sendable {
+        /// Ties a sign-in to the console to the browser that began it; in no app.
+        case consoleSignIn = 0x69
+        /// Stands for a person who signs in to the console; in no app.
+        case consoleUser = 0x75
         /// Proves that a challenge is ours.
         case appAttestChallenge = 0x68
         /// Stands for a purchase token.
@@ -67,6 +71,9 @@ package final class Pseudonyms: Sendable {
     package func code(_ use: Use, _ message: [UInt8], in app: AppName) -> [UInt8] {
         newest.code(use, message, in: app)
     }
+
+    /// The 32 bytes that stand for, or prove, a message that is of no app.
+    func code(_ use: Use, _ message: [UInt8]) -> [UInt8] { newest.code(use, message) }
 
     /// The same under the secrets of earlier epochs, the latest first.
     package func earlierCodes(_ use: Use, _ message: [UInt8], in app: AppName) -> [[UInt8]] {

@@ -50,6 +50,20 @@ extension LedgerMove {
         insert: "INSERT INTO spent_integrity_tokens (request_key, spent_at) VALUES (?, ?)"
     )
 
+    /// Who has signed in to the console.
+    static let sessionsTable = Table(
+        name: "console_sessions",
+        columns: 9,
+        select: """
+            SELECT session, sign_in, caller_id, role, provider, settings_digest, begun_at, expires_at, ended_at
+                FROM console_sessions ORDER BY session
+            """,
+        insert: """
+            INSERT INTO console_sessions (session, sign_in, caller_id, role, provider, settings_digest, begun_at,
+                expires_at, ended_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """
+    )
+
     /// How far each receiver of events is, and what it is still to be sent.
     static let eventTables = [
         Table(

@@ -39,7 +39,8 @@ extension LedgerMove {
     ///
     /// Left out: the list of migrations, and the instances that use a database with their reloads.
     static let tables =
-        ledgerTables + eventTables + [retentionTable, attributesTable, appAttestTable, spentTokensTable]
+        ledgerTables + eventTables
+        + [retentionTable, attributesTable, appAttestTable, spentTokensTable, sessionsTable]
 
     private static let ledgerTables = [
         Table(

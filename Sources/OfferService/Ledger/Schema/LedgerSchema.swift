@@ -27,6 +27,7 @@ package enum LedgerSchema {
             name: "tables of 0.1.0",
             statements: auditLog + auditIndex + grants + reconciliation + appStore + googlePlay + customers + callers
                 + operation + catalog + unredeemedGrants + eventDeliveries + retention + attributes + genuineApps
+                + consoleSessions
         )
     ]
 

@@ -67,6 +67,8 @@ package enum Metric: Hashable, Sendable {
     case identityProviderRequests(issuer: String, outcome: String)
     /// Tokens of users that were refused, by reason.
     case tokensRefused(issuer: String, reason: String)
+    /// Sign-ins to the console by an identity provider, by what came of them.
+    case consoleSignIns(provider: String, result: String)
     /// Proofs that apps are genuine, by what came of them.
     case genuineAppChecks(method: String, check: String, result: String)
 }

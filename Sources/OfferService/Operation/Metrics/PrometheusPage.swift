@@ -8,7 +8,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
     case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
     case notificationsRefused, ocspQuestions, unrecordedSignatures
     case offersSigned, offersRedeemed, boughtWithoutDiscount, identityProviderRequests, tokensRefused
-    case genuineAppChecks
+    case genuineAppChecks, consoleSignIns
     case retentionAnswers, retentionOffersShown, retentionOutcomes
     case eventDeliveries
 
@@ -40,6 +40,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .identityProviderRequests: "offer_signer_identity_provider_requests_total"
         case .tokensRefused: "offer_signer_tokens_refused_total"
         case .genuineAppChecks: "offer_signer_genuine_app_checks_total"
+        case .consoleSignIns: "offer_signer_console_sign_ins_total"
         case .retentionAnswers: "offer_signer_retention_answers_total"
         case .retentionOffersShown: "offer_signer_retention_offers_shown_total"
         case .retentionOutcomes: "offer_signer_retention_outcomes_total"
@@ -77,6 +78,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
             "Purchases within ten minutes of a grant for the same product, without its offer, by client library"
         case .identityProviderRequests: "Readings of an identity provider's keys, by outcome"
         case .tokensRefused: "Users' tokens that were refused, by issuer and reason"
+        case .consoleSignIns: "Sign-ins to the console by an identity provider, by result"
         case .genuineAppChecks: "Proofs of apps that they are genuine, by what was checked and the result"
         case .retentionAnswers: "Answers to the App Store's real-time requests, by what is shown and why"
         case .retentionOffersShown: "Offers in answers to the App Store's real-time requests, each request once"
@@ -114,6 +116,7 @@ extension Metric {
         case .identityProviderRequests: .identityProviderRequests
         case .tokensRefused: .tokensRefused
         case .genuineAppChecks: .genuineAppChecks
+        case .consoleSignIns: .consoleSignIns
         case .retentionAnswers: .retentionAnswers
         case .retentionOffersShown: .retentionOffersShown
         case .retentionOutcomes: .retentionOutcomes
@@ -154,6 +157,7 @@ extension Metric {
         case .ocspQuestions(let certificate, let outcome): [("certificate", certificate), ("outcome", outcome)]
         case .identityProviderRequests(let issuer, let outcome): [("issuer", issuer), ("outcome", outcome)]
         case .tokensRefused(let issuer, let reason): [("issuer", issuer), ("reason", reason)]
+        case .consoleSignIns(let provider, let result): [("provider", provider), ("result", result)]
         case .genuineAppChecks(let method, let check, let result):
             [("method", method), ("check", check), ("result", result)]
         case .retentionAnswers(let app, let answer, let reason):

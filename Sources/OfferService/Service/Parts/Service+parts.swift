@@ -45,7 +45,7 @@ extension Service {
             ServicePart(.eventReaders, start: records.eventReaders.start, stop: records.eventReaders.stop),
             ServicePart(.events, start: assembly.events.start, stop: assembly.events.stop),
             storesPart,
-            ServicePart(.identityProviders, start: assembly.providers.start, stop: assembly.providers.stop),
+            identityProvidersPart,
             serverPart,
             ServicePart(.pulse, start: pulse.start, stop: pulse.stop),
             // Stopped with the signed log, which needs it no longer than that.
@@ -116,6 +116,17 @@ extension Service {
             do throws(ClientError) { try stores.start() } catch { throw .client(error) }
         } stop: { [stores] in
             stores.stop()
+        }
+    }
+
+    /// What signs people in to the console starts with what asks their providers.
+    private var identityProvidersPart: ServicePart {
+        ServicePart(.identityProviders) { [assembly] () throws(ServiceError) in
+            try assembly.providers.start()
+            assembly.sessions.start()
+        } stop: { [assembly] in
+            assembly.sessions.stop()
+            assembly.providers.stop()
         }
     }
 

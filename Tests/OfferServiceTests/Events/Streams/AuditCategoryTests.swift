@@ -17,6 +17,7 @@ struct AuditCategoryTests {
         .administration: [
             "service.start", "service.stop", "key.load", "config.load", "config.refuse", "caller.create", "caller.key",
             "caller.revoke", "ledger.moved", "ledger.left", "log.restarted", "epoch.begin", "epoch.destroy",
+            "session.begin", "session.end",
         ],
         .purchases: [
             "store.notification", "offer.redemption", "grant.unredeemed", "offer.missed", "customer.transferred",
