@@ -11,6 +11,7 @@ import tempfile
 import time
 import uuid
 
+import console
 from app import Caller, ProofKey, logged_in
 from place import BUNDLE, Authority, FakeAppStore, Service, free_ports
 from provider import Provider
@@ -28,6 +29,13 @@ def expect(what, answer, status, phrase="", **members):
     wrong = answer.status_code != status or phrase not in text
     if wrong or any(answer.json().get(name) != value for name, value in members.items()):
         failures.append(f"{what}: {answer.status_code} instead of {status} {phrase} {members}: {text}")
+
+
+def expect_that(what, holds, found=""):
+    global checks
+    checks += 1
+    if not holds:
+        failures.append(f"{what}: {found}")
 
 
 def explained(service, what, token, code, phrase):
@@ -215,6 +223,7 @@ def main():
         store = FakeAppStore(ROOT)
         try:
             run(sys.argv[1], pathlib.Path(folder), store)
+            console.run(sys.argv[1], pathlib.Path(folder) / "console", store, expect_that)
         finally:
             store.stop()
     for failure in failures:

@@ -20,8 +20,13 @@ from werkzeug.serving import make_server
 
 REDIRECT = "com.example.app:/signed-in"
 PASSWORDS = {"anna": "correct horse", "bella": "battery staple"}
+# Roles of people who sign in to the console; bella has none.
+GROUPS = {"anna": ["staff", "auditors"], "bella": ["staff"]}
 # Clients by their names: the audience of their tokens, and for how many seconds these are good.
-CLIENTS = {"app": ("offer-signer", 300), "hasty-app": ("offer-signer", 2), "other-app": ("another-api", 300)}
+CLIENTS = {"app": ("offer-signer", 300), "hasty-app": ("offer-signer", 2), "other-app": ("another-api", 300),
+           "console": ("console", 300)}
+# Of clients that have one; the others are public, as an app on a phone is.
+SECRETS = {"console": "c0nsole+secret/="}
 
 
 class User:
@@ -33,25 +38,26 @@ class User:
 
 
 class App(ClientMixin):
-    """A public client, as an app on a phone is."""
-
-    def __init__(self, name):
-        self.client_id, self.id_token_signed_response_alg = name, None
+    def __init__(self, name, redirect=REDIRECT):
+        self.client_id, self.id_token_signed_response_alg, self.redirect = name, None, redirect
 
     def get_client_id(self):
         return self.client_id
 
     def get_default_redirect_uri(self):
-        return REDIRECT
+        return self.redirect
 
     def get_allowed_scope(self, scope):
         return " ".join(word for word in (scope or "").split() if word in ("openid", "offers:sign"))
 
     def check_redirect_uri(self, redirect_uri):
-        return redirect_uri == REDIRECT
+        return redirect_uri == self.redirect
+
+    def check_client_secret(self, client_secret):
+        return secrets.compare_digest(client_secret, SECRETS[self.client_id])
 
     def check_endpoint_auth_method(self, method, endpoint):
-        return method == "none"
+        return method == ("client_secret_basic" if self.client_id in SECRETS else "none")
 
     def check_response_type(self, response_type):
         return response_type == "code"
@@ -87,7 +93,7 @@ class Code(AuthorizationCodeMixin):
 
 
 class CodeGrant(grants.AuthorizationCodeGrant):
-    TOKEN_ENDPOINT_AUTH_METHODS = ["none"]
+    TOKEN_ENDPOINT_AUTH_METHODS = ["none", "client_secret_basic"]
     codes = {}
 
     def save_authorization_code(self, code, request):
@@ -122,7 +128,7 @@ class IDTokens(OpenIDCode):
         return {"iss": self.provider.issuer, "aud": [client.client_id]}
 
     def generate_user_info(self, user, scope):
-        return UserInfo(sub=user.name)
+        return UserInfo(sub=user.name, groups=GROUPS[user.name])
 
 
 class AccessTokens(JWTBearerTokenGenerator):
@@ -151,9 +157,10 @@ class AccessTokens(JWTBearerTokenGenerator):
 class Provider:
     """Listens on a port of its own, also after it was stopped and started again."""
 
-    def __init__(self, certificate, algorithm, port, names_keys=True):
+    def __init__(self, certificate, algorithm, port, names_keys=True, redirect=REDIRECT):
+        """Without a certificate it speaks plain HTTP, for a browser that trusts no authority of ours."""
         self.certificate, self.algorithm, self.port, self.names_keys = certificate, algorithm, port, names_keys
-        self.issuer = f"https://127.0.0.1:{port}"
+        self.issuer, self.redirect = f"http{'s' if certificate else ''}://127.0.0.1:{port}", redirect
         self.keys, self.reads, self.server = [self.new_key()], 0, None
         self.app = self.made_app()
 
@@ -184,25 +191,27 @@ class Provider:
             issuer=self.issuer, authorization_endpoint=f"{self.issuer}/authorize", token_endpoint=f"{self.issuer}/token",
             jwks_uri=f"{self.issuer}/keys", response_types_supported=["code"], subject_types_supported=["public"],
             id_token_signing_alg_values_supported=sorted({"RS256", self.algorithm}),
-            code_challenge_methods_supported=["S256"], token_endpoint_auth_methods_supported=["none"],
-            scopes_supported=["openid", "offers:sign"])
-        document.validate()
+            code_challenge_methods_supported=["S256"], token_endpoint_auth_methods_supported=["none", "client_secret_basic"],
+            end_session_endpoint=f"{self.issuer}/logout", scopes_supported=["openid", "offers:sign"])
+        if self.certificate:
+            document.validate()
         return document
 
     def made_app(self):
         app = flask.Flask(f"provider-{self.port}")
-        server = AuthorizationServer(app, lambda name: App(name) if name in CLIENTS else None, lambda token, request: None)
+        server = AuthorizationServer(app, lambda name: App(name, self.redirect) if name in CLIENTS else None, lambda token, request: None)
         server.register_grant(CodeGrant, [CodeChallenge(required=True), IDTokens(self)])
         server.register_token_generator("default", AccessTokens(self))
         app.get("/.well-known/openid-configuration")(lambda: self.metadata())
         app.get("/keys")(self.published)
         app.post("/token")(server.create_token_response)
+        app.get("/logout")(self.signed_out)
 
         @app.route("/authorize", methods=["GET", "POST"])
         def authorize():
             if flask.request.method == "GET":
                 server.get_consent_grant()
-                return '<form method="post"><input name="username"><input name="password" type="password"></form>'
+                return '<form method="post"><input name="username"><input name="password" type="password"><button>Log in</button></form>'
             name = flask.request.form["username"]
             if PASSWORDS.get(name) != flask.request.form["password"]:
                 flask.abort(403)
@@ -210,6 +219,10 @@ class Provider:
             return server.create_authorization_response(grant_user=User(name), grant=grant)
 
         return app
+
+    @staticmethod
+    def signed_out():
+        return f"<h1>Signed out</h1><p>{flask.request.args['post_logout_redirect_uri']}</p>"
 
     def published(self):
         self.reads += 1
