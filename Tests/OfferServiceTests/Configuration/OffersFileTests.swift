@@ -61,7 +61,8 @@ struct OffersFileTests {
             "bundelId",
             "error: offers:3:5 /apps/0/bundleId: is missing, and so is packageName; an app is in one store at least",
             "error: offers:4:17 /apps/0/bundelId: is not a known member; did you mean “bundleId”? "
-                + "(known: appAppleId, appAttest, bundleId, customers, environments, googlePlay, packageName, plans, retention)"
+                + "(known: appAppleId, appAttest, bundleId, customers, environments, googlePlay, packageName, plans, "
+                + "playIntegrity, retention)"
         ),
         IssueRow(
             "a misspelt member further in",
@@ -83,7 +84,8 @@ struct OffersFileTests {
             "plans: {}, plan: [",
             "error: offers:6:14 /apps/0/plans: expected an array, found an object",
             "error: offers:6:24 /apps/0/plan: is not a known member; did you mean “plans”? (known: "
-                + "appAppleId, appAttest, bundleId, customers, environments, googlePlay, packageName, plans, retention)"
+                + "appAppleId, appAttest, bundleId, customers, environments, googlePlay, packageName, plans, playIntegrity, "
+                + "retention)"
         ),
         IssueRow(
             "no offers",

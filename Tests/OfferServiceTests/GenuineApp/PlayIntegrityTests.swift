@@ -10,7 +10,7 @@ import Testing
     func `an app that has to prove itself gets an offer with a token and not without, and it is on record`(
         wire: Wire
     ) async throws {
-        try await withPlayIntegrity(wire) { world in
+        try await withPlayIntegrity(wire) { world async throws in
             #expect(try await world.service.send(world.appCall()).problem == "genuine-app-required")
             let reply = try await world.service.send(world.proven(world.appCall()))
             #expect(reply.status == 200, "\(reply)")
@@ -46,7 +46,7 @@ import Testing
     ]
 
     @Test(arguments: Wire.ofRun) func `refuses a token that proves less`(wire: Wire) async throws {
-        try await withPlayIntegrity(wire) { world in
+        try await withPlayIntegrity(wire) { world async throws in
             for row in Self.wrong {
                 let before = world.checks(row.label)
                 let reply = try await world.service.send(world.proven(world.appCall(), changing: row.change))
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `a token counts for five minutes, and may be a minute ahead`() async throws {
-        try await withPlayIntegrity(.inProcess) { world in
+        try await withPlayIntegrity(.inProcess) { world async throws in
             let now = world.service.clock.now.milliseconds
             for (age, isGood): (Int64, Bool) in [
                 (300_000, true), (300_001, false), (-60_000, true), (-60_001, false), (86_400_000, false),
@@ -104,7 +104,7 @@ import Testing
     private static func text(_ count: Int) -> String { String(repeating: "a", count: count) }
 
     @Test(arguments: Wire.ofRun) func `refuses a token of another request`(wire: Wire) async throws {
-        try await withPlayIntegrity(wire) { world in
+        try await withPlayIntegrity(wire) { world async throws in
             for row in Self.changes {
                 let (good, before) = (try world.proven(world.appCall()), world.checks(row.label))
                 let reply = try await world.service.send(row.change(good))
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases) func `a request with a token counts once`(wire: Wire) async throws {
-        try await withPlayIntegrity(wire) { world in
+        try await withPlayIntegrity(wire) { world async throws in
             let call = try world.proven(world.appCall())
             let replies = try await world.service.send([call, call, call, call])
             #expect(replies.count { $0.status == 200 } == 1, "\(replies)")
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func `a token that Google has decoded before proves nothing`() async throws {
-        try await withPlayIntegrity(.inProcess) { world in
+        try await withPlayIntegrity(.inProcess) { world async throws in
             let call = try world.proven(world.appCall(), goodFor: 0)
             #expect(try await world.service.send(call).problem == "genuine-app-refused")
             #expect(world.checks("unevaluated") == 1)
@@ -152,7 +152,7 @@ import Testing
             requestsPerDay: 100000000, deviceIntegrity: "strong", licensed: true, otherCertificates: ["\
             \(PlayVerdict.fingerprint)"]
             """
-        try await withPlayIntegrity(.inProcess, strict) { world in
+        try await withPlayIntegrity(.inProcess, strict) { world async throws in
             let strong: FakeValue = ["MEETS_STRONG_INTEGRITY"]
             func send(_ change: (inout PlayVerdict) -> Void) async throws -> String? {
                 try await world.service.send(world.proven(world.appCall(), changing: change)).problem
@@ -172,7 +172,7 @@ import Testing
             let entries = try world.service.entries("authorize.intent").map(\.["genuine"]["origin"].text)
             #expect(entries == ["playStore", "other"])
         }
-        try await withPlayIntegrity(.inProcess, #"deviceIntegrity: "basic""#) { world in
+        try await withPlayIntegrity(.inProcess, #"deviceIntegrity: "basic""#) { world async throws in
             let call = try world.proven(world.appCall()) { verdict in
                 (verdict.device, verdict.license) = (["MEETS_BASIC_INTEGRITY"], "UNLICENSED")
             }
@@ -184,7 +184,7 @@ import Testing
 
     @Test func `a rule asks where the app is from, and a preview says what a proof changes`() async throws {
         let settings = #"requestsPerDay: 100000000, otherCertificates: ["\#(PlayVerdict.fingerprint)"]"#
-        try await withPlayIntegrity(.inProcess, policy: "prefer", settings) { world in
+        try await withPlayIntegrity(.inProcess, policy: "prefer", settings) { world async throws in
             let asked = world.eligibilityCall(as: "app", #""packageName": "com.example.app", "anonymousId": "phone""#)
             func outlooks(_ call: Call) async throws -> [String] {
                 let reply = try await world.service.send(call)
@@ -217,7 +217,7 @@ import Testing
               googlePlay: {productId: "premium", basePlanId: "monthly"}, offers: [{id: "back",
                 admitsUnprovenCustomers: true, googlePlay: {offerId: "winback-50", admitsNewCustomers: true}}]}]}]}
             """
-        try await withFakePlay(.inProcess, offers: offers) { world in
+        try await withFakePlay(.inProcess, offers: offers) { world async throws in
             let call = world.appCall().with("Play-Integrity-Token", "\"")
             #expect(try await world.service.send(call).status == 200)
             #expect(try world.play.counts().requests(to: .integrity) == 0)

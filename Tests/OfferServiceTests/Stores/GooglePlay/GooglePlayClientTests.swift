@@ -57,7 +57,7 @@ struct GooglePlayClientTests {
                 signer: KeyRingAssertionSigner(account: { _ in account }, record: { (_, _, _) throws(StoreError) in }),
                 clock: .system,
                 log: log,
-                origins: GoogleOrigins(play: origin, oauth: origin, certs: origin)
+                origins: GoogleOrigins(play: origin, oauth: origin, certs: origin, integrity: origin)
             ),
             asking: GooglePlayAsking(packageName: packageName, party: .service)
         )
@@ -118,7 +118,8 @@ struct GooglePlayClientTests {
     }
 
     private static let labels: [FakeGooglePlay.Reason: String] = [
-        .invalid: "not-found", .invalidPageToken: "request-refused", .purchaseTokenDoesNotMatchPackageName: "not-found",
+        .invalid: "not-found", .badRequest: "request-refused", .invalidPageToken: "request-refused",
+        .purchaseTokenDoesNotMatchPackageName: "not-found",
         .required: "credentials-refused", .authError: "credentials-refused", .permissionDenied: "not-permitted",
         .insufficientPermissions: "not-permitted", .accessNotConfigured: "not-permitted",
         .rateLimitExceeded: "rate-limited", .userRateLimitExceeded: "rate-limited", .quotaExceeded: "rate-limited",

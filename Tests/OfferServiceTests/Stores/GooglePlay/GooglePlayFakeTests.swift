@@ -59,7 +59,7 @@ struct GooglePlayFakeTests {
             signer: signer,
             clock: .system,
             log: log,
-            origins: GoogleOrigins(play: origin, oauth: origin, certs: origin),
+            origins: GoogleOrigins(play: origin, oauth: origin, certs: origin, integrity: origin),
             maximumPages: 5
         )
         try await body(api, gateway)
