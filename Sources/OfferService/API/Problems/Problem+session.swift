@@ -7,7 +7,7 @@ extension Problem {
         headers = [("WWW-Authenticate", "Bearer realm=\"offer-signer\""), SessionCookie.session.removal]
     }
 
-    /// Whoever sends the request is not the console's own page.
+    /// The request does not come from the console's own page.
     init(crossOrigin: Void) {
         self.init(
             "cross-origin-request",

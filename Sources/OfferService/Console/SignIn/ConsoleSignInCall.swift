@@ -189,7 +189,7 @@ struct ConsoleSignInCall: Sendable {
         return secret
     }
 
-    /// Each sign-in costs the provider a request or two, and whoever reaches the port can begin one.
+    /// Each sign-in costs the provider a request or two, and can be begun without a credential.
     private func admit(_ request: Request) throws(SignInFault) {
         guard let wait = rates.take(1, for: proxies.client(of: request).group, .signIns) else { return }
         throw .tooOften(retryAfterSeconds: (wait + 999_999_999) / 1_000_000_000)

@@ -210,7 +210,7 @@ struct SignInTests {
         }
     }
 
-    /// How the provider behaves at the token endpoint, and why nobody is signed in.
+    /// How the provider behaves at the token endpoint, and why the sign-in fails.
     @Test(arguments: [
         (FakeIdentityProvider.Mode.status, "code-refused"), (.close, "connection-lost"), (.redirect, "code-refused"),
         (.garbage, "answer-unfit"), (.endless, "protocol-violation"), (.short, "connection-lost"),

@@ -195,7 +195,7 @@ extension GooglePlayAPI: GooglePlayListing {
 }
 
 extension Log {
-    /// Tells whoever runs the service what only they can put right.
+    /// Logs what only the operator can put right.
     func note(_ error: StoreError, _ endpoint: String, about packageName: PackageName, as account: GoogleEmail) {
         let reason: String
         switch error {
