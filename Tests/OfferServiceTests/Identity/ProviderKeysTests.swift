@@ -89,8 +89,13 @@ struct ProviderKeysTests {
         try provider.behave(cacheControl: "max-age=400")
         try await withService(.inProcess, .trusting(provider)) { service async throws in
             // One token, which the service knows by then.
-            let token = try UserToken(provider.issuer, at: service.clock.now).signed(by: "es2", "ES256").text(provider)
-            for _ in 0..<2 { #expect(try await service.send(.preview(token)).status == 200) }
+            let named = UserToken(provider.issuer, at: service.clock.now).signed(by: "es2", "ES256")
+            var unnamed = named
+            unnamed.header.removeAll { $0.name == "kid" }
+            let (token, other) = (try named.text(provider), try unnamed.text(provider))
+            for _ in 0..<2 {
+                for token in [token, other] { #expect(try await service.send(.preview(token)).status == 200) }
+            }
             try provider.publish(["es1"])
             // Three quarters of the age.
             service.clock.advance(seconds: 301)
@@ -98,6 +103,7 @@ struct ProviderKeysTests {
             var status = 200
             for _ in 0..<100 where status == 200 { status = try await service.send(.preview(token)).status }
             #expect(status == 401)
+            #expect(try await service.send(.preview(other)).status == 401)
             // What has not changed is not sent again.
             service.clock.advance(seconds: 301)
             #expect(try await eventually { try provider.counts()["unchanged"] == 1 })
