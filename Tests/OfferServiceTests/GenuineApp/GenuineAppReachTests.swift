@@ -39,6 +39,28 @@ struct GenuineAppReachTests {
         }
     }
 
+    @Test func `a proof counts for its own app, and for offers of its own store`() async throws {
+        try await withService(.inProcess) { service async throws in
+            let (app, other) = (AppName(try BundleID("com.example.app")), AppName(try BundleID("com.example.other")))
+            let context = RequestContext(
+                id: .version7(at: service.clock.now, 1, 2),
+                receivedAt: service.clock.now,
+                snapshot: service.current.value,
+                caller: Caller(id: .service, role: .app, apps: [])
+            )
+            let rows: [(GenuineApp.Evidence, Store)] = [
+                (.appAttest(.production), .appStore), (.playIntegrity(.device, isLicensed: true), .googlePlay),
+            ]
+            for (evidence, store) in rows {
+                let proven = context.with(.genuine(GenuineApp(app: app, evidence: evidence, origin: nil)))
+                for asked in [Store.appStore, .googlePlay] {
+                    #expect((proven.proof(of: app, at: asked) != nil) == (asked == store), "\(evidence), \(asked)")
+                    #expect(proven.proof(of: other, at: asked) == nil, "\(evidence), \(asked)")
+                }
+            }
+        }
+    }
+
     private static let required = #"appAttest: {teamId: "ABCDE12345", policy: "require"},"#
 
     @Test func `other vendors' calls give an app nothing where a proof is needed`() async throws {
