@@ -103,7 +103,7 @@ public func fuzzAppAttest(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 private func readAttestation(_ object: [UInt8], _ draft: AppAttestDraft) throws {
     let attested = try AppAttestation(object, expecting: stage.expected, anchors: stage.anchors, at: testInstant)
     guard attested.key == stage.key, attested.keyID == stage.expected.keyID, attested.environment == .production else {
-        fatalError("a key that nobody attested")
+        fatalError("a key without an attestation")
     }
 }
 

@@ -43,7 +43,7 @@ package struct CallerID: Hashable, Sendable, CustomStringConvertible {
         text = "users:\(provider)"
     }
 
-    /// A person who has signed in to the console by an identity provider of that name.
+    /// A person in a session of the console, by a sign-in at an identity provider of that name.
     init(person pseudonym: String, of provider: String) {
         text = "console:\(provider):\(pseudonym)"
     }

@@ -20,7 +20,7 @@ extension GenuineAppChecks {
     ) async throws(Refusal) -> AppProof {
         let counts = PlayIntegrityToken.fields.map(request.headers.count(of:))
         let app = context.catalog.ledgerName(of: packageName)
-        // Who may not ask for the app is refused later, and causes no question to Google.
+        // A caller that may not ask for the app is refused later, and Google is not asked for it.
         guard counts.contains(where: { $0 > 0 }), context.catalog.looksAtProofs(of: packageName),
             context.caller.mayAsk(for: app), let settings = context.catalog.playIntegrity(of: packageName)
         else { return .absent }

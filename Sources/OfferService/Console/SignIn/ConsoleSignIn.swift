@@ -47,7 +47,7 @@ extension IdentityProviders {
 }
 
 extension CallerID {
-    /// A person who has signed in to the console; no caller with an API key can have this name.
+    /// The name of a person in a session of the console; no caller with an API key can have it.
     ///
     /// `pseudonym` stands for the subject, which may name a person.
     init(consoleUserOf provider: IdentityProvider, _ subject: String, under pseudonyms: Pseudonyms) {

@@ -50,7 +50,7 @@ extension LedgerMove {
         insert: "INSERT INTO spent_integrity_tokens (request_key, spent_at) VALUES (?, ?)"
     )
 
-    /// Who has signed in to the console.
+    /// The sessions of the console.
     static let sessionsTable = Table(
         name: "console_sessions",
         columns: 9,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LedgerSchema {
-    /// Who has signed in to the console by an identity provider.
+    /// The sessions of the console, which sign-ins at an identity provider begin.
     static let consoleSessions: [StaticString] = [
         """
         CREATE TABLE console_sessions (

@@ -102,7 +102,7 @@ import Testing
             #expect(
                 try await place.ask("/v1/seal", auditor, method: "POST", body: Self.seal).problem == "role-not-allowed"
             )
-            let sign = place.service.call(as: "nobody", offerBody("open")).with("Cookie", auditor)
+            let sign = place.service.call(as: "no caller", offerBody("open")).with("Cookie", auditor)
                 .with("Offer-Signer-Console", "1").with("Origin", SignInPlace.origin)
             #expect(try await place.service.send(sign).problem == "role-not-allowed")
             let admin = try await place.signIn(groups: #"["on call"]"#, subject: "bella")
