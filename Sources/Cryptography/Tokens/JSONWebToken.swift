@@ -15,6 +15,8 @@ package final class JSONWebToken: Sendable {
     package let headerKey: JSONValue?
     /// The JSON object that was signed.
     package let payload: JSONObject
+    /// The token as it was sent.
+    private let text: ArraySlice<UInt8>
     /// The bytes that are signed, in ASCII.
     private let signingInput: ArraySlice<UInt8>
     private let signature: [UInt8]
@@ -52,6 +54,7 @@ package final class JSONWebToken: Sendable {
         guard let payload = Self.object(payloadText, Self.payloadLimits) else { throw .payloadNotJSON }
         self.payload = payload
         self.signature = signature
+        text = token
         signingInput = token[..<parts[1].endIndex]
     }
 
@@ -59,6 +62,9 @@ package final class JSONWebToken: Sendable {
     package func isSigned(by key: TokenKey) -> Bool {
         key.verifies(signature, of: signingInput, by: algorithm)
     }
+
+    /// The digest of the whole token.
+    package var digest: SHA256Digest { SHA256.digest(of: text) }
 
     private static func object(_ text: [UInt8], _ limits: JSONLimits) -> JSONObject? {
         (try? JSONDocument(text, limits: limits))?.root.object

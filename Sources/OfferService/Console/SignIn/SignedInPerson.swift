@@ -110,24 +110,15 @@ struct IDTokenVerifier: Sendable {
             let signed = SignedIDToken(token: token, claims: try TokenClaims(token.payload))
             // Before the provider is asked for the key of a header that it cannot have made.
             guard provider.policy.algorithms.contains(token.algorithm) else { throw .algorithmNotAllowed }
-            if try isSigned(token, by: provider.keySource, hasAsked: false) { return signed }
-            await keys.awaitKeys(of: provider.keySource)
-            if try isSigned(token, by: provider.keySource, hasAsked: true) { return signed }
+            for hasAsked in [false, true] {
+                if hasAsked { await keys.awaitKeys(of: provider.keySource) }
+                let isSigned = keys.isSigned(token, by: provider.keySource, hasAsked: hasAsked)
+                guard isSigned != false else { throw .signatureWrong }
+                if isSigned == true { return signed }
+            }
         } catch {
             throw .token(error)
         }
         throw keys.known(of: provider.keySource) == nil ? .keysUnknown : .token(.keyUnknown)
-    }
-
-    /// `false` if the provider has to be asked for the key first.
-    private func isSigned(
-        _ token: JSONWebToken,
-        by source: IdentityProvider.KeySource,
-        hasAsked: Bool
-    ) throws(TokenFault) -> Bool {
-        guard let candidates = keys.known(of: source)?.candidates(for: token), !candidates.isEmpty else { return false }
-        if candidates.contains(where: token.isSigned) { return true }
-        if token.keyID == nil, !hasAsked { return false }
-        throw .signatureWrong
     }
 }

@@ -14,6 +14,8 @@ package final class ProviderKeys: Sendable {
     private let uptime: Uptime
     private let pause: Pause
     private let state = Guarded(State())
+    /// The key that signed each of the latest tokens, by the token's digest: an app sends one token many times.
+    private let signers = Guarded(RecentValues<SHA256Digest, [UInt8]>(capacity: 16_384))
 
     fileprivate struct State {
         var entries: [Source: ProviderKeysEntry] = [:]
@@ -58,6 +60,22 @@ package final class ProviderKeys: Sendable {
     package func known(of source: IdentityProvider.KeySource) -> TokenKeySet? {
         let now = uptime.milliseconds
         return state.withLock { $0.entries[source]?.usable(at: now) }
+    }
+
+    /// Whether one of the provider's keys has signed the token; `nil` if the provider has to be asked for its keys first.
+    ///
+    /// A token without `kid` may be signed with a new key too, so it counts as forged only when `hasAsked`.
+    func isSigned(_ token: JSONWebToken, by source: Source, hasAsked: Bool) -> Bool? {
+        guard let candidates = known(of: source)?.candidates(for: token), !candidates.isEmpty else { return nil }
+        let digest = token.digest
+        let signer = signers.withLock { $0[digest] }
+        // A key that the provider has taken back is no candidate any more.
+        if let signer, candidates.contains(where: { $0.spki == signer }) { return true }
+        guard let signer = candidates.first(where: token.isSigned) else {
+            return token.keyID == nil && !hasAsked ? nil : false
+        }
+        signers.withLock { $0[digest] = signer.spki }
+        return true
     }
 
     /// After how many seconds a provider that did not answer is asked again, at least 1.

@@ -10,8 +10,6 @@ final class UserTokens: Sendable {
     private let proofs: ProofsOfPossession
     private let metrics: Metrics
     private let log: Log
-    /// The key that signed each of the latest tokens, by the token's digest: an app sends one token many times.
-    private let signers = Guarded(RecentValues<SHA256Digest, [UInt8]>(capacity: 16_384))
 
     init(_ keys: ProviderKeys, proofs: ProofsOfPossession, _ runtime: Runtime) {
         self.keys = keys
@@ -64,31 +62,16 @@ final class UserTokens: Sendable {
 
     /// The user, if one of the keys that are known has signed the token.
     ///
-    /// - Returns: `nil` if the provider has to be asked for its keys first. A token without `kid` may be signed with a new key
-    ///   too, so it counts as forged only when `hasAsked`.
+    /// - Returns: `nil` if the provider has to be asked for its keys first.
     func caller(_ presented: Presented, at now: Timestamp, hasAsked: Bool = false) throws(Refusal) -> Caller? {
-        guard let set = keys.known(of: presented.provider.keySource) else { return nil }
-        let candidates = set.candidates(for: presented.token)
-        guard !candidates.isEmpty else { return nil }
+        let source = presented.provider.keySource
+        guard let isSigned = keys.isSigned(presented.token, by: source, hasAsked: hasAsked) else { return nil }
         do throws(TokenFault) {
-            guard isSigned(presented, byOneOf: candidates) else {
-                if presented.token.keyID == nil, !hasAsked { return nil }
-                throw .signatureWrong
-            }
+            guard isSigned else { throw .signatureWrong }
             return try verifiedCaller(presented, at: now)
         } catch {
-            throw refusal(error, presented.provider.policy.issuer)
+            throw refusal(error, source.issuer)
         }
-    }
-
-    private func isSigned(_ presented: Presented, byOneOf candidates: ArraySlice<TokenKey>) -> Bool {
-        let digest = SHA256.digest(of: presented.credential.token)
-        // A key that the provider has taken back is no candidate any more.
-        let known = signers.withLock { $0[digest] }
-        if let known, candidates.contains(where: { $0.spki == known }) { return true }
-        guard let signer = candidates.first(where: presented.token.isSigned) else { return false }
-        signers.withLock { $0[digest] = signer.spki }
-        return true
     }
 
     /// The user, once the provider has been asked for its keys, if it may be.
