@@ -9,8 +9,8 @@ FUZZ_SECONDS ?= 20
 # Which faults `make faults` tries: all of them, or --only and some of their names.
 FAULTS ?=
 comma := ,
-ASAN := LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leak-sanitizer.txt:print_suppressions=0
-TSAN := TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt
+ASAN := TEST_WIDTH=3 LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leak-sanitizer.txt:print_suppressions=0
+TSAN := TEST_WIDTH=3 TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitizer.txt
 # All addresses of libraries are looked up at the start, and can't be overwritten afterwards (-z now).
 BUILD_RELEASE := swift build -c release --disable-local-rpath --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer
 

@@ -43,6 +43,19 @@ final class OpenSSLCommand {
         _ = unsafe write(input, bytes, bytes.count)
     }
 
+    /// Sends bytes and waits until the command has read them, so that they come alone; returns at once if it has ended.
+    func sendAlone(_ text: String) async throws {
+        send(text)
+        while isAwaited() { try await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    private func isAwaited() -> Bool {
+        var unread: Int32 = 0
+        var end = pollfd(fd: input, events: 0, revents: 0)
+        guard unsafe ioctl(input, UInt(FIONREAD), &unread) == 0, unsafe poll(&end, 1, 0) >= 0 else { return false }
+        return unread > 0 && end.revents & Int16(POLLERR) == 0
+    }
+
     /// Reads until that text has come; false if the command ends before.
     func read(until text: String) -> Bool {
         while !String(decoding: received, as: UTF8.self).contains(text) {

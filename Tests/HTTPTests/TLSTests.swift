@@ -106,14 +106,11 @@ struct TLSTests {
             // Without -ign_eof, which would have it send its commands.
             let client = try OpenSSLCommand(["s_client", "-connect", "127.0.0.1:\(server.port)", "-tls1_3"])
             #expect(client.read(until: "Verify return code"))
-            client.send("GET / HTTP/1.1\r\nHost: a\r\n")
+            try await client.sendAlone("GET / HTTP/1.1\r\nHost: a\r\n")
             for _ in 0..<row.keyUpdates {
                 // What `openssl s_client` reads by itself is a command: it changes its key with the next bytes that it sends.
-                // It takes a command only where the next bytes have not come by the time it reads.
-                for piece in ["k\n", "X: 1\r\n"] {
-                    try await Task.sleep(for: .milliseconds(row.isAnswered ? 500 : 25))
-                    client.send(piece)
-                }
+                try await client.sendAlone("k\n")
+                try await client.sendAlone("X: 1\r\n")
             }
             client.send("Connection: close\r\n\r\n")
             #expect(client.read(until: "HTTP/1.1 200 OK") == row.isAnswered)
