@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tries faults on a running service, and has each followed by a checker that shares no code with it.
 
-Usage: python3 Tests/Faults BINARY [--long] [--only NAME,…] [--database URL] [--seed N] [--json FILE]
+Usage: python3 Tests/Faults BINARY [--long] [--only NAME,…] [--database URL] [--older BINARY] [--seed N] [--json FILE]
 
 Prints what was tried, survived and lost; exit code 1 if anything was lost or is not as docs/reliability.md says. It
 starts nothing that it does not end, and talks to 127.0.0.0/8 alone. As root it works in a mount name space of its own.
@@ -22,6 +22,7 @@ import disk
 import encryption
 import events
 import failover
+import fleet
 import instances
 import kills
 import neighbors
@@ -45,6 +46,7 @@ TRIALS: dict[str, Trial] = {
     "neighbors": neighbors.neighbors,
     "postgres": postgres.postgres_faults,
     "instances": instances.several_instances,
+    "fleet": fleet.fleet,
     "failover": failover.failovers,
     "encryption": encryption.encrypted,
 }
@@ -87,6 +89,7 @@ def main() -> int:
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--only", default=",".join(TRIALS))
     parser.add_argument("--database", help="postgres://…, instead of SQLite; it should be empty")
+    parser.add_argument("--older", type=os.path.abspath, default="", help="for fleet: an older version, same tables")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"))
     parser.add_argument("--json")
     options = parser.parse_args()
@@ -98,7 +101,8 @@ def main() -> int:
     database = (lambda: options.database) if options.database else None
     rows: list[Row] = []
     for name in options.only.split(","):
-        setup = Setup(options.binary, options.long, database, random.Random(f"{options.seed} {name}"))
+        dice = random.Random(f"{options.seed} {name}")
+        setup = Setup(options.binary, options.long, database, dice, options.older)
         rows += run(name, TRIALS[name], setup)
     tried, survived, lost = (sum(getattr(row, what) for row in rows) for what in ("tried", "survived", "lost"))
     # Once more at the end, where a long output is read first.

@@ -16,15 +16,15 @@ ATTEMPTS = 3
 class Instance:
     """One of the services: a port and a checkpoint file of its own, the rest is everybody's."""
 
-    def __init__(self, place: Place, number: int) -> None:
-        self._place, self._number = place, number
+    def __init__(self, place: Place, number: int, *options: str) -> None:
+        self._place, self._number, self._options = place, number, options
         self.port = free_port()
         self.service = self.start()
 
     def start(self, waits: bool = True) -> Service:
         self._place.port = self.port
         self._place.checkpoint_file = self._place.path(f"demo/log-{self._number}.checkpoint")
-        self.service = self._place.start(waits=waits)
+        self.service = self._place.start(*self._options, waits=waits)
         return self.service
 
     def load(self, **options: object) -> Load:

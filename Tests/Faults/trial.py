@@ -16,6 +16,8 @@ class Setup:
     # The location of the database; None for SQLite in the folder of each trial.
     database: Callable[[], str] | None = None
     dice: random.Random = field(default_factory=random.Random)
+    # A version before this one, with the same tables.
+    older: str = ""
 
     def place(self) -> Place:
         return Place(self.binary, self.database() if self.database else None)

@@ -4,7 +4,7 @@
 Usage: python3 -B Tests/OtherSDKs BINARY
 
 The calls for signatures have to reach the service, and everything else the vendor, byte for byte. nginx is Debian's; if it is
-not installed, its package is unpacked into .build/nginx, so that no server is started.
+not installed, its package is unpacked into .build/debian, so that no server is started.
 """
 import base64
 import json

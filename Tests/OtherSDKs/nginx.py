@@ -2,7 +2,6 @@
 """nginx with the configuration of a document, on ports of its own."""
 import pathlib
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -16,21 +15,9 @@ def free_port():
 
 
 def program(root):
-    """Debian's nginx; its package is unpacked, and not installed, where there is none: installing would start a server."""
-    found = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
-    if found:
-        return found
-    folder = root / ".build/nginx"
-    unpacked = folder / "usr/sbin/nginx"
-    if not unpacked.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        download = ["apt-get", "download", "-qq", "nginx"]
-        if subprocess.run(download, cwd=folder, check=False).returncode:
-            # Images come without the lists of packages; to fetch them takes root.
-            subprocess.run(["apt-get", "update", "-qq"], check=True)
-            subprocess.run(download, cwd=folder, check=True)
-        subprocess.run(["dpkg-deb", "-x", next(folder.glob("nginx_*.deb")), folder], check=True)
-    return unpacked
+    """Debian's nginx, unpacked where it is not installed."""
+    found = subprocess.run([root / "Scripts/debian-program", "nginx", "nginx"], check=True, stdout=subprocess.PIPE, text=True)
+    return found.stdout.strip()
 
 
 class Nginx:
