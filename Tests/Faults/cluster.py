@@ -19,6 +19,11 @@ def programs() -> str | None:
     return os.path.dirname(found[-1]) if found else None
 
 
+def as_user(name: str) -> list[str]:
+    """Runs what follows as another user, and has the system end it with us: in one, since a new user undoes the latter."""
+    return ["setpriv", f"--reuid={name}", f"--regid={name}", "--init-groups", "--pdeathsig", "KILL"]
+
+
 class Cluster:
     """One server; as root it runs as the user `postgres`, since it refuses to run as root.
 
@@ -65,8 +70,8 @@ class Cluster:
         return os.path.join(self.folder, "data")
 
     def _command(self, words: Sequence[str]) -> list[str]:
-        own = ["setpriv", f"--reuid={self._user}", f"--regid={self._user}", "--init-groups"]
-        return [*(own if os.geteuid() == 0 else []), os.path.join(self._programs, words[0]), *words[1:]]
+        own = as_user(self._user) if os.geteuid() == 0 else ENDS_WITH_US
+        return [*own, os.path.join(self._programs, words[0]), *words[1:]]
 
     def _run(self, words: Sequence[str]) -> None:
         run = subprocess.run(self._command(words), capture_output=True, text=True, cwd=self.folder, timeout=120)
@@ -78,8 +83,7 @@ class Cluster:
         words = ["postgres", "-D", self._data, "-p", str(self.port), "-h", "127.0.0.1", "-k", "",
                  "-c", "max_connections=60"]
         with open(os.path.join(self.folder, "log"), "ab") as log:
-            command = [*ENDS_WITH_US, *self._command(words)]
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder)
+            self.process = subprocess.Popen(self._command(words), stdout=log, stderr=log, cwd=self.folder)
         eventually("PostgreSQL accepts connections", self._is_up, 60, 0.05)
 
     def _is_up(self) -> bool:
