@@ -21,7 +21,7 @@ WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|SignatureDiagnosis|HTTP|Stor
 # Tests of code with threads of its own: what the thread sanitizer is good at.
 THREADED := ^(HTTPTests|StorageTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyGate|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
 
-.PHONY: help setup setup-checks setup-bench setup-package setup-docs build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api swift-client other-sdks identity-provider app-attest faults faults-long fuzz deb image package-test check nightly bench instructions compare tools clean
+.PHONY: help setup setup-checks setup-bench setup-package setup-docs setup-failover build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api swift-client other-sdks identity-provider app-attest faults faults-long failover fuzz deb image package-test check nightly bench instructions compare tools clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -40,6 +40,9 @@ setup-package:
 
 setup-docs:
 	@Scripts/setup docs
+
+setup-failover:
+	@Scripts/setup failover
 
 build: setup ## build the release binary
 	$(BUILD_RELEASE)
@@ -107,8 +110,11 @@ app-attest: setup-checks build ## let an app ask with App Attest from devices th
 faults: setup-checks build ## kill the service, fail its system calls, fill its disk, and more; what is lost? (minutes)
 	@timeout 1800 /usr/bin/python3 -B Tests/Faults $(RELEASE) $(FAULTS)
 
-faults-long: setup-checks build ## the same for a night
+faults-long: setup-checks setup-failover build ## the same for a night, and automatic failover
 	@/usr/bin/python3 -B Tests/Faults $(RELEASE) --long
+
+failover: setup-failover build ## let Patroni fail over by itself under load: each event by each way to connect (10 minutes)
+	@timeout 3600 /usr/bin/python3 -B Tests/Faults $(RELEASE) --only patroni
 
 fuzz: setup-checks ## try what reads HTTP, JSON, certificates, signed data, attestations and reports of refused signatures with random input (FUZZ_SECONDS each)
 	@Scripts/fuzz $(FUZZ_SECONDS)

@@ -26,6 +26,7 @@ import fleet
 import instances
 import kills
 import neighbors
+import patroni
 import postgres
 import reloads
 import self_test
@@ -49,7 +50,10 @@ TRIALS: dict[str, Trial] = {
     "fleet": fleet.fleet,
     "failover": failover.failovers,
     "encryption": encryption.encrypted,
+    "patroni": patroni.automatic_failovers,
 }
+# Only with --long, or if named.
+LONG = {"patroni"}
 
 
 def in_own_mounts() -> None:
@@ -87,7 +91,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="Tests/Faults")
     parser.add_argument("binary")
     parser.add_argument("--long", action="store_true")
-    parser.add_argument("--only", default=",".join(TRIALS))
+    parser.add_argument("--only")
     parser.add_argument("--database", help="postgres://…, instead of SQLite; it should be empty")
     parser.add_argument("--older", type=os.path.abspath, default="", help="for fleet: an older version, same tables")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "big"))
@@ -100,7 +104,8 @@ def main() -> int:
     print(f"seed {options.seed}\n{'':52}  tried  survived  lost", flush=True)
     database = (lambda: options.database) if options.database else None
     rows: list[Row] = []
-    for name in options.only.split(","):
+    names = options.only.split(",") if options.only else [each for each in TRIALS if options.long or each not in LONG]
+    for name in names:
         dice = random.Random(f"{options.seed} {name}")
         setup = Setup(options.binary, options.long, database, dice, options.older)
         rows += run(name, TRIALS[name], setup)

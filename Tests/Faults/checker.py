@@ -165,6 +165,7 @@ class Checker:
             grants = self._grants_of_user[user]
             grants.add(entry["grant"])
             if self.cap is not None and len(grants) > self.cap:
+                self.counts["over cap"] += 1
                 self._complain(f"entry {index}: {user} has {len(grants)} grants")
 
     # Answers

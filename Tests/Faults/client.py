@@ -6,7 +6,8 @@ Usage: client.py PORT --api-key FILE --answers FILE --first N [options]; ends af
 Customer N // ATTEMPTS asks for the Nth time, with an idempotency key of its own and on whichever connection is free.
 A request without an answer, or with 5xx, is sent again with the same key until it has one. Each tenth grant is asked
 for once more with its key, and must come out the same. A line of --answers is one answer:
-{"n", "customer", "token", "key", "status", "problem", "sent", "took", "answer" (of a 200)}; "sent" in seconds since 1970.
+{"n", "customer", "token", "key", "port", "status", "problem", "sent", "took", "answer" (of a 200)}; "sent" in seconds
+since 1970, "took" in seconds.
 Prints how many answers there were of each kind.
 """
 import argparse
@@ -101,7 +102,8 @@ class Client:
         # A proxy's own answers are pages for people.
         answer = json.loads(body) if body.startswith(b"{") else {}
         line = {"n": asked.number, "customer": asked.customer, "token": asked.token, "key": asked.key,
-                "status": status, "problem": answer.get("type"), "sent": sent, "took": time.time() - sent}
+                "port": self._options.port, "status": status, "problem": answer.get("type"), "sent": sent,
+                "took": time.time() - sent}
         if status == 200:
             line["answer"] = answer
         elif status == 403:

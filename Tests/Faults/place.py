@@ -333,10 +333,11 @@ class Place:
         self.delivered()
         return self._counted[0]
 
-    def answers_since(self, offset: int) -> list[dict[str, Any]]:
+    def answers_since(self, offset: int, end: int | None = None) -> list[dict[str, Any]]:
         with open(self.answers, "rb") as file:
             file.seek(offset)
-            return [json.loads(line) for line in file.read().split(b"\n")[:-1]]
+            text = file.read() if end is None else file.read(end - offset)
+        return [json.loads(line) for line in text.split(b"\n")[:-1]]
 
     def wait_for_signatures(self, count: int = 10, seconds: float = 30) -> None:
         before = self.delivered()
