@@ -105,7 +105,12 @@ extension APICalls {
         evidence = EvidenceCalls(writing, stores, play)
         self.records = RecordCalls(parts, isLogPublic: settings.isLogPublic)
         switches = SwitchCalls(writing, records)
-        signIn = ConsoleSignInCall(writing, sessions: parts.sessions, transport: parts.providers.client)
+        signIn = ConsoleSignInCall(
+            writing,
+            sessions: parts.sessions,
+            transport: parts.providers.client,
+            timeoutMilliseconds: dependencies.signInMilliseconds
+        )
         operation = OperationCalls(
             current: writing.current,
             health: writing.health,

@@ -33,7 +33,7 @@ class Handler(BaseHTTPRequestHandler):
         mode = provider.mode
         time.sleep(provider.delay / 1000)
         if mode == "hang":
-            provider.ended.wait(30)
+            provider.ended.wait()
         if mode in ("hang", "close"):
             self.close_connection = True
             return

@@ -99,6 +99,8 @@ struct TestFiles: Sendable {
     var retentionMilliseconds: Int64 = 60_000
     /// Waits for that time; a test may say when it is over.
     var retentionPause = Pause.system
+    /// How long a sign-in to the console waits for the provider's token endpoint; longer than by default, as above.
+    var signInMilliseconds = 60_000
 
     /// Whether callers of role `app` are told which rule said no.
     var showsFindingsToApps = false

@@ -10,6 +10,7 @@ struct CodeExchange: Sendable {
     let transport: any Transport
     let metadata: ProviderMetadata
     let settings: ConsoleSignIn
+    let timeoutMilliseconds: Int
 
     /// The ID token, of which nothing is verified yet.
     func idToken(_ code: String, _ pending: PendingSignIn) async throws(SignInFault) -> [UInt8] {
@@ -44,7 +45,7 @@ struct CodeExchange: Sendable {
                 url: metadata.tokenURL,
                 headers: headers,
                 body: Array(FormEncoding.text(form).utf8),
-                timeoutMilliseconds: Self.timeoutMilliseconds
+                timeoutMilliseconds: timeoutMilliseconds
             )
             request.maximumResponseBytes = Self.limits.maximumBytes
             return try await transport.send(request)
@@ -63,7 +64,6 @@ struct CodeExchange: Sendable {
         return text
     }
 
-    private static let timeoutMilliseconds = 10_000
     private static let limits = JSONLimits(
         maximumBytes: 65_536,
         maximumDepth: 8,

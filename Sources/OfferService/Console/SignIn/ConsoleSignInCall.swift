@@ -10,15 +10,17 @@ import OfferDomain
 struct ConsoleSignInCall: Sendable {
     let sessions: ConsoleSessions
     private let transport: any Transport
+    private let timeoutMilliseconds: Int
     private let metadata: ProviderMetadataCache
     private let verifier: IDTokenVerifier
     private let proxies: TrustedProxies
     private let rates: RateLimiter<PeerAddress.Address>
     private let runtime: Runtime
 
-    init(_ writing: WritingParts, sessions: ConsoleSessions, transport: any Transport) {
+    init(_ writing: WritingParts, sessions: ConsoleSessions, transport: any Transport, timeoutMilliseconds: Int) {
         self.sessions = sessions
         self.transport = transport
+        self.timeoutMilliseconds = timeoutMilliseconds
         runtime = writing.runtime
         metadata = ProviderMetadataCache(transport, uptime: Uptime(runtime.clock))
         verifier = IDTokenVerifier(keys: writing.admission.tokens.keys)
@@ -155,7 +157,12 @@ struct ConsoleSignInCall: Sendable {
             )
         }
         guard let code = parameters["code"] else { throw .noCode }
-        let exchange = CodeExchange(transport: transport, metadata: metadata, settings: settings)
+        let exchange = CodeExchange(
+            transport: transport,
+            metadata: metadata,
+            settings: settings,
+            timeoutMilliseconds: timeoutMilliseconds
+        )
         let text = try await exchange.idToken(code, signIn.pending)
         return try SignedInPerson(
             try await verifier.verified(text, of: provider),
