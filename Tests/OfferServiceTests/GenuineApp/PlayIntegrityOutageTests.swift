@@ -23,6 +23,7 @@ struct PlayIntegrityOutageTests {
         ("not enabled", .error(.accessNotConfigured), "not-permitted", "store-refuses-service"),
         ("without rights", .error(.permissionDenied), "not-permitted", "store-refuses-service"),
         ("no such app", .error(.notFound), "app-unknown", "store-refuses-service"),
+        ("not linked", .error(.badRequest, message: "App is not found."), "app-unknown", "store-refuses-service"),
         ("credentials", .error(.authError), "credentials-refused", "store-refuses-service"),
     ]
 

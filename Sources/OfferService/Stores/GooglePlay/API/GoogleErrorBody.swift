@@ -7,6 +7,8 @@ import JSON
 struct GoogleErrorBody: Hashable, Sendable {
     /// `errors[0].reason`, as `purchaseTokenNotFound`; where there is none, `status`, as `NOT_FOUND`; else empty.
     let reason: String
+    /// What it says to people; empty if it says nothing.
+    let message: String
 
     /// Reads the body of an error; `nil` if it is something else, as a proxy's page.
     init?(_ response: [UInt8], status: Int) {
@@ -14,6 +16,7 @@ struct GoogleErrorBody: Hashable, Sendable {
             let error = document.root.object?["error"]?.object, error["code"]?.integer == Int64(status)
         else { return nil }
         let first = error["errors"]?.array?.first { _ in true }
+        message = error["message"]?.string ?? ""
         reason = Self.word(first?.object?["reason"]) ?? Self.word(error["status"]) ?? ""
     }
 

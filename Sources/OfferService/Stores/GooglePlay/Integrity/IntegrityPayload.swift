@@ -126,7 +126,12 @@ extension GooglePlayReading {
     func integrity(_ response: ClientResponse) -> StoreReading<IntegrityLookup> {
         switch response.status {
         case 200: break
-        case 400 where GoogleErrorBody(response.body, status: 400) != nil:
+        case 400:
+            guard let error = GoogleErrorBody(response.body, status: 400) else { return failure(response) }
+            // Reason and status are those of a wrong token; only the message differs.
+            guard !error.message.hasPrefix("App is not found") else {
+                return .failure(.appUnknown(code: 400), server: .succeeded)
+            }
             return .answer(.refused, outcome: "token-refused")
         case 404 where GoogleErrorBody(response.body, status: 404) != nil:
             return .failure(.appUnknown(code: 404), server: .succeeded)

@@ -47,7 +47,8 @@ extension StoreError {
             "Google does not let the service account ask (\(reason)). Enable the Play Integrity API in the service account's "
                 + "Google Cloud project, and link that project to the app in the Play Console, under Protected with Play."
         case .appUnknown, .notFound:
-            "Google does not know the app: compare packageName in the offers file with the Play Console, letter case included."
+            "Google does not find the app: compare packageName in the offers file with the Play Console, letter case "
+                + "included, and link the service account's Google Cloud project to the app, under Protected with Play."
         case .credentialsRefused:
             "Google gives the service account no token: check whether it and its key still exist in Google Cloud, and "
                 + "whether the clock is right."
