@@ -30,6 +30,7 @@ extension EndToEnd {
             Act("callers add-key", "shop", leaves: "caller.key"),
             Act("callers list", leaves: nil),
             Act("callers revoke", "shop", leaves: "caller.revoke"),
+            Act("sessions list", leaves: nil),
             Act("keys disable", "ABC123DEFG", leaves: "key.disable key.disabled"),
             Act("keys enable", "ABC123DEFG", leaves: "key.enable"),
             Act("keys list", leaves: nil),
@@ -58,6 +59,7 @@ extension EndToEnd {
             "serve",  // ServiceTests: start, configuration, keys, reload, stop
             "notifications catch-up",  // NotificationCommandTests
             "audit find",  // below
+            "sessions end",  // SessionsCommandTests
             "retention perf-test",  // PerformanceTestCommandTests
             "verify", "verify answer",  // VerifyTests
             "backup", "restore",  // BackupTests

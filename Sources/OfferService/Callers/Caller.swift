@@ -48,8 +48,8 @@ package struct CallerID: Hashable, Sendable, CustomStringConvertible {
         text = "console:\(provider):\(pseudonym)"
     }
 
-    /// A name as the table of sessions keeps it.
-    init?(ofSession text: String) {
+    /// A person's name as the table of sessions and the audit log have it; `nil` for any other name.
+    package init?(ofSession text: String) {
         guard text.hasPrefix("console:") else { return nil }
         self.text = text
     }

@@ -9,10 +9,10 @@ enum CommandLineTool {
     /// The commands, in the order in which a newcomer meets them.
     static let commands: [any Command.Type] = [
         DemoCommand.self, InitCommand.self, CheckCommand.self, ServeCommand.self, HealthCommand.self,
-        VerifyCommand.self, CallersCommand.self, KeysCommand.self, CustomersCommand.self, SealCommand.self,
-        UnsealCommand.self, NotificationsCommand.self, TokensCommand.self, AuditCommand.self, EventsCommand.self,
-        RetentionCommand.self, DiagnoseCommand.self, BackupCommand.self, RestoreCommand.self, MigrateCommand.self,
-        CompletionCommand.self,
+        VerifyCommand.self, CallersCommand.self, SessionsCommand.self, KeysCommand.self, CustomersCommand.self,
+        SealCommand.self, UnsealCommand.self, NotificationsCommand.self, TokensCommand.self, AuditCommand.self,
+        EventsCommand.self, RetentionCommand.self, DiagnoseCommand.self, BackupCommand.self, RestoreCommand.self,
+        MigrateCommand.self, CompletionCommand.self,
     ]
 
     static func run(_ arguments: [String]) -> ExitCode {

@@ -82,6 +82,19 @@ extension CallersCommand {
     ])
 }
 
+extension SessionsCommand {
+    static let syntax = CommandSyntax(subcommands: [
+        Subcommand(name: "list", summary: "list the sessions of people in the console", usage: "", options: []),
+        Subcommand(
+            name: "end",
+            summary: "end all sessions of a person in the console",
+            usage: "PERSON",
+            options: [],
+            example: "console:entra:8f14e45fceea167a"
+        ),
+    ])
+}
+
 extension KeysCommand {
     static let syntax = CommandSyntax(subcommands: [
         Subcommand(

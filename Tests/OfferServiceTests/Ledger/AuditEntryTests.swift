@@ -88,6 +88,7 @@ import Testing
             .callerCreated(caller, role: .backend, keyID: "0123456789abcdef"),
             .callerKeyAdded(caller, keyID: "0123456789abcdef"), .callerRevoked(caller, keyID: nil),
             .sessionBegun(caller, role: .auditor, expiresAt: time), .sessionEnded(caller),
+            .sessionEnded(caller, count: .max),
             .callerRevoked(caller, keyID: "0123456789abcdef"), .recordsExported(from: 0, count: .max),
             .subscriptionTransferred(
                 SubscriptionTransfer(

@@ -76,7 +76,9 @@ extension AuditEntry {
             [("caller", .text(caller.text))] + (keyID.map { [("ck", .text($0))] } ?? [])
         case .sessionBegun(let caller, let role, let expiresAt):
             [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("exp", .integer(expiresAt.seconds))]
-        case .sessionEnded(let caller): [("caller", .text(caller.text))]
+        case .sessionEnded(let caller, let count):
+            [("caller", .text(caller.text))]
+                + (count.map { [("by", .text("command")), ("count", .integer(Int64($0)))] } ?? [])
         default: []
         }
     }

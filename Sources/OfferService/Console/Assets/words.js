@@ -24,7 +24,7 @@ export const events = {
   "caller.key": "API key added",
   "caller.revoke": "API key revoked",
   "session.begin": "Signed in to the console",
-  "session.end": "Signed out of the console",
+  "session.end": "Console session ended",
   "audit.read": "Log was read",
   "audit.fetch": "Log was fetched",
   "audit.export": "Log exported",
