@@ -108,6 +108,7 @@ extension APICalls {
         signIn = ConsoleSignInCall(
             writing,
             sessions: parts.sessions,
+            noise: records.noise,
             transport: parts.providers.client,
             timeoutMilliseconds: dependencies.signInMilliseconds
         )

@@ -6,7 +6,7 @@
 package struct Noise: Hashable, Sendable {
     /// `nil` of a request that the HTTP server turned away before anybody looked for its call.
     package let route: Route?
-    /// The last part of the problem's `type`.
+    /// The last part of the problem's `type`; of a sign-in to the console, why it failed.
     package let problem: String
 
     package init(route: Route?, problem: String) {

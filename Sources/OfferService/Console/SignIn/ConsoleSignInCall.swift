@@ -15,10 +15,18 @@ struct ConsoleSignInCall: Sendable {
     private let verifier: IDTokenVerifier
     private let proxies: TrustedProxies
     private let rates: RateLimiter<PeerAddress.Address>
+    private let noise: MinuteCounter<Noise>
     private let runtime: Runtime
 
-    init(_ writing: WritingParts, sessions: ConsoleSessions, transport: any Transport, timeoutMilliseconds: Int) {
+    init(
+        _ writing: WritingParts,
+        sessions: ConsoleSessions,
+        noise: MinuteCounter<Noise>,
+        transport: any Transport,
+        timeoutMilliseconds: Int
+    ) {
         self.sessions = sessions
+        self.noise = noise
         self.transport = transport
         self.timeoutMilliseconds = timeoutMilliseconds
         runtime = writing.runtime
@@ -86,7 +94,7 @@ struct ConsoleSignInCall: Sendable {
             let cookie = SessionCookie.pending.field(pending.cookie, seconds: PendingSignIn.lifetimeSeconds)
             return Self.redirect(to: location, [cookie])
         } catch {
-            return failed(error, at: name)
+            return failed(error, at: name, .consoleSignIn)
         }
     }
 
@@ -111,7 +119,7 @@ struct ConsoleSignInCall: Sendable {
             let lifetime = SessionCookie.session.field(secret, seconds: settings.sessionMinutes * 60)
             return Self.redirect(to: "./", [lifetime, SessionCookie.pending.removal])
         } catch {
-            return failed(error, at: name)
+            return failed(error, at: name, .consoleSignedIn)
         }
     }
 
@@ -202,8 +210,9 @@ struct ConsoleSignInCall: Sendable {
         throw .tooOften(retryAfterSeconds: (wait + 999_999_999) / 1_000_000_000)
     }
 
-    private func failed(_ fault: SignInFault, at provider: String) -> Response {
+    private func failed(_ fault: SignInFault, at provider: String, _ route: Route) -> Response {
         runtime.metrics.count(.consoleSignIns(provider: provider, result: fault.label))
+        noise.count(Noise(route: route, problem: fault.label), at: runtime.clock.now())
         runtime.log.onceAMinute(
             .warning,
             "a person could not sign in to the console",
