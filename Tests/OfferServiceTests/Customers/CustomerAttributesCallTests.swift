@@ -84,6 +84,33 @@ extension TestService {
         }
     }
 
+    /// What a backend sends again a second later, and whether that is a change.
+    private static let repeats = [
+        (#""attributes": {"churnRisk": 0.25, "tier": "gold"}, "expiresAt": "2026-07-02T00:00:00Z""#, false),
+        (#""expiresAt": "2026-07-02T00:00:00.000Z", "attributes": {"tier": "gold", "churnRisk": 2.5e-1}"#, false),
+        (#""attributes": {"churnRisk": 0.25, "tier": "silver"}, "expiresAt": "2026-07-02T00:00:00Z""#, true),
+        (#""attributes": {"churnRisk": 0.25}, "expiresAt": "2026-07-02T00:00:00Z""#, true),
+        (#""attributes": {"churnRisk": 0.25, "tier": "gold"}, "expiresAt": "2026-07-02T00:00:01Z""#, true),
+        (#""attributes": {"churnRisk": 0.25, "tier": "gold"}, "expiresAt": "2026-07-01T23:59:59Z""#, true),
+        (#""attributes": {"churnRisk": 0.25, "tier": "gold"}, "expiresInSeconds": 3600"#, true),
+    ]
+
+    @Test func `a repeat that changes nothing is answered as the first one, and leaves no entry`() async throws {
+        for (members, isChange) in Self.repeats {
+            try await withService(.inProcess, Self.files) { service async throws in
+                func send(_ members: String) async throws -> Reply {
+                    try await service.send(service.attributesCall("PUT", of: "ada", "{\(members)}"))
+                }
+                let first = try await send(Self.repeats[0].0)
+                service.clock.advance(seconds: 1)
+                let second = try await send(members)
+                #expect(second.status == 200 && (second.body == first.body) == !isChange, "\(members): \(second)")
+                #expect(try service.entries("customer.attributes").count == (isChange ? 2 : 1), "\(members)")
+                #expect(try await service.send(service.attributesCall("GET", of: "ada")).body == second.body)
+            }
+        }
+    }
+
     private static let attributes = [
         (#"{"churnrisk": 1}"#, "/churnrisk", "did you mean “churnRisk”"),
         (#"{"else": 1}"#, "/else", "read: any, churnRisk, mixed, tier"),

@@ -64,16 +64,19 @@ extension LedgerWriter {
 
     /// Records what a backend states of a customer, and stores it in place of all that was; or deletes it.
     ///
-    /// - Returns: What is stored now; `nil` if nothing is, or if there was nothing to delete, which is not recorded.
+    /// What changes nothing is not recorded: the same attributes with the same end, or nothing to delete.
+    /// - Returns: What is stored now, or was until it was deleted; `nil` if there was nothing to delete.
     func change(_ change: AttributeChange, at now: Timestamp) throws(LedgerError) -> StoredAttributes? {
         try bringForward(change.user)
         let subject = change.user.ledgerKey
+        let earlier = try firstStored(of: [subject], at: now)
         guard let new = change.new else {
-            guard let earlier = try firstStored(of: [subject], at: now) else { return nil }
+            guard let earlier else { return nil }
             try append(.attributesChanged(change))
             try database { () throws(StorageError) in try attributeTable.delete(of: subject) }
             return earlier
         }
+        if let earlier, earlier.attributes == new.attributes, earlier.expiresAt == new.expiresAt { return earlier }
         let entry = try append(.attributesChanged(change))
         let stored = StoredAttributes(attributes: new.attributes, storedAt: recordedAt, expiresAt: new.expiresAt)
         try database { () throws(StorageError) in try attributeTable.store(stored, of: subject, entry: entry) }
