@@ -9,12 +9,14 @@ import pathlib
 import re
 import sys
 
-HEAD = """import Foundation
-import OfferSignerClient
-import StoreKit
+HEAD = """#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+%s
 
 %s
 """
+IMPORTS = ["import Foundation", "import OfferSignerClient", "import StoreKit"]
 FUNCTION = """struct Page {
     let client: OfferSignerClient
     let product: Product
@@ -30,11 +32,12 @@ FUNCTION = """struct Page {
 }"""
 
 # With or without a comment before it.
-DECLARATION = re.compile(r"(\s*//[^\n]*\n)*\s*(private )?(struct|enum|extension|@MainActor|func)\b")
+DECLARATION = re.compile(r"(\s*//[^\n]*\n)*\s*(private )?(struct|enum|actor|extension|@MainActor|func)\b")
 
 
 def program(block):
     """The block as a file of its own."""
+    imports = [line for line in block.splitlines() if line.startswith("import ")]
     lines = [line for line in block.splitlines() if not line.startswith("import ")]
     text = "\n".join(lines)
     declarations, calls = [], []
@@ -45,7 +48,9 @@ def program(block):
         kind = "SKProduct" if "SKMutablePayment" in text or "SKPaymentQueue" in text else "Product"
         uses = "\n".join(f"        _ = {name}" for name in re.findall(r"^(?:let|var) (\w+)\b", "\n".join(calls), re.M))
         body += "\n" + FUNCTION % (kind, "\n".join("        " + line for line in "\n".join(calls).splitlines()) + "\n" + uses)
-    return HEAD % body
+    # A file of its own says itself what it imports.
+    used = imports if imports and not calls else IMPORTS + imports
+    return HEAD % ("\n".join(sorted(set(used))), body)
 
 
 def main():

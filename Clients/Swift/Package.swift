@@ -15,8 +15,9 @@ let package = Package(
 // Linux has no StoreKit. With this variable a module of the same name and signatures takes its place, so that what hands
 // offers to StoreKit is compiled and tested there too. An app never sets it.
 if Context.environment["STOREKIT_STUB"] != nil {
-    package.targets.append(.target(name: "StoreKit", path: "Stubs/StoreKit"))
-    for target in package.targets where target.name != "StoreKit" {
-        target.dependencies.append("StoreKit")
+    for target in package.targets { target.dependencies.append("StoreKit") }
+    // The other two are for the documents' snippets alone.
+    for name in ["StoreKit", "DeviceCheck", "CryptoKit"] {
+        package.targets.append(.target(name: name, path: "Stubs/\(name)"))
     }
 }
