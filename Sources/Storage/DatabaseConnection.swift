@@ -55,6 +55,29 @@ package protocol DatabaseConnection: AnyObject {
     /// SQLite whenever one of ``enqueue(_:)`` does.
     func begin() throws(StorageError)
 
+    /// Begins a transaction that reads what is asked with ``ask(_:)`` before anything else; ``awaitTurn(_:)`` waits for it.
+    ///
+    /// An engine on the other end of a wire is sent the beginning and the questions together.
+    func beginWithoutWaiting() throws(StorageError)
+
+    /// Asks what ``rows(_:_:)`` is going to be asked with the same text and values, so that the answer is there by then.
+    ///
+    /// The answer is used as long as nothing was written in the transaction. An engine that answers without a wait does nothing.
+    func ask(_ sql: SQL) throws(StorageError)
+
+    /// The same of what ``rows(_:forEach:_:)`` is going to be asked.
+    func ask(_ text: StaticString, forEach lists: [[SQLValue]]) throws(StorageError)
+
+    /// Waits until no other connection writes, after ``beginWithoutWaiting()``.
+    ///
+    /// Meanwhile calls the closure, again and again, which may ask further questions.
+    func awaitTurn(_ meanwhile: () throws(StorageError) -> Void) throws(StorageError)
+
+    /// Carries out a statement as ``enqueue(_:)`` does; if it changes another number of rows, the transaction fails.
+    ///
+    /// An engine on the other end of a wire may see that only once the transaction is committed; the commit throws then, too.
+    func enqueue(_ sql: SQL, changing rows: Int) throws(StorageError)
+
     /// Makes the transaction durable: when this returns, power may fail.
     ///
     /// When it throws, the transaction is undone and over. After ``StorageError/ioFailure(_:)`` nobody knows what is on
@@ -68,6 +91,24 @@ package protocol DatabaseConnection: AnyObject {
 extension DatabaseConnection {
     /// At once, where that costs no wait.
     package func enqueue(_ sql: SQL) throws(StorageError) { try run(sql) }
+
+    /// Waits, if another connection writes.
+    package func beginWithoutWaiting() throws(StorageError) { try begin() }
+
+    /// Nothing: the answer costs no wait.
+    package func ask(_ sql: SQL) throws(StorageError) {}
+
+    /// Nothing, too.
+    package func ask(_ text: StaticString, forEach lists: [[SQLValue]]) throws(StorageError) {}
+
+    /// Nothing: ``beginWithoutWaiting()`` has waited.
+    package func awaitTurn(_ meanwhile: () throws(StorageError) -> Void) throws(StorageError) {}
+
+    /// At once.
+    package func enqueue(_ sql: SQL, changing rows: Int) throws(StorageError) {
+        let changed = try run(sql)
+        guard changed == rows else { throw .changed(changed, insteadOf: rows) }
+    }
 
     /// The same as ``rows(_:_:)``, where nothing waits to be carried out.
     package func earlierRows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) { try rows(sql, each) }

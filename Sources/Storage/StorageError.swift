@@ -37,6 +37,11 @@ package enum StorageError: Error, Hashable, Sendable {
     /// Another process has the file open.
     package static func isOpen(_ path: String) -> StorageError { .busy(EngineReport(path)) }
 
+    /// A statement changed so many rows, and the program relies on another number; what was committed of it is unknown.
+    static func changed(_ changes: Int, insteadOf expected: Int) -> StorageError {
+        .ioFailure(EngineReport("a statement changed \(changes) rows instead of \(expected)"))
+    }
+
     /// What sort of rule a row would have broken.
     package enum Constraint: Hashable, Sendable {
         case unique, primaryKey, foreignKey, notNull, check, other
@@ -56,6 +61,9 @@ package struct EngineReport: Hashable, Sendable {
     package let state: String
     /// Names tables and columns, never values.
     package let message: String
+
+    /// Whether the server has undone the transaction because nothing came for too long, whatever was sent meanwhile.
+    package var hasEndedTransaction: Bool { state == "25P03" }
 
     /// The engine's words, or the program's own with neither number nor state.
     package init(code: Int32 = 0, state: String = "", _ message: String) {

@@ -13,10 +13,15 @@ package struct KeyUses: Sendable {
     /// No uses, until those of the database are read.
     package init() {}
 
+    private static let all = SQL("SELECT key_id, last_used_at FROM key_uses")
+
+    /// Asks ahead what ``read(_:)`` reads.
+    static func ask(_ connection: any DatabaseConnection) throws(StorageError) { try connection.ask(all) }
+
     /// Reads what the database has.
     mutating func read(_ connection: any DatabaseConnection) throws(StorageError) {
         var found: [KeyID: Timestamp] = [:]
-        try connection.rows(SQL("SELECT key_id, last_used_at FROM key_uses")) { row in
+        try connection.rows(Self.all) { row in
             if let id = try? KeyID(row.text(0)) { found[id] = Timestamp(milliseconds: row.integer(1)) }
         }
         last = found

@@ -76,10 +76,19 @@ package struct SealStore {
         self.connection = connection
     }
 
+    private static let seals = SQL("SELECT cause, since, detail, acknowledged_at FROM seals")
+    private static let keyStates = SQL("SELECT key_id, acknowledged_at FROM key_states")
+
+    /// Asks ahead what ``switches()`` reads.
+    func ask() throws(StorageError) {
+        try connection.ask(Self.seals)
+        try connection.ask(Self.keyStates)
+    }
+
     /// All that is switched off, keys too.
     package func switches() throws(StorageError) -> KillSwitches {
         var switches = KillSwitches()
-        try connection.rows(SQL("SELECT cause, since, detail, acknowledged_at FROM seals")) { row in
+        try connection.rows(Self.seals) { row in
             // A cause that this program does not know seals nevertheless.
             let cause = SealCause(rawValue: row.text(0)) ?? .administrator
             switches.seals.append(
@@ -93,7 +102,7 @@ package struct SealStore {
         }
         let order = SealCause.allCases
         switches.seals.sort { order.firstIndex(of: $0.cause) ?? 0 < order.firstIndex(of: $1.cause) ?? 0 }
-        try connection.rows(SQL("SELECT key_id, acknowledged_at FROM key_states")) { row in
+        try connection.rows(Self.keyStates) { row in
             if let id = try? KeyID(row.text(0)) { switches.keys[id] = row.optionalInteger(1) != nil }
         }
         return switches

@@ -22,6 +22,11 @@ package final class PostgreSQLConnection: DatabaseConnection {
     private var isInTransaction = false
     /// Whether the schema is among what was sent, which takes the time that it takes.
     private var awaitsSchema = false
+    /// What was asked ahead, as long as nothing was written since.
+    private var asked: [PostgreSQLQuestion] = []
+    /// The lock of the transaction at hand, until it was waited for.
+    private var turn: PostgreSQLQuestion?
+    private var expectations: [PostgreSQLExpectation] = []
     /// Why the transaction at hand can no longer be committed.
     private var transactionFailure: StorageError?
     /// Why nothing that this connection says can be trusted any more.
@@ -38,12 +43,14 @@ package final class PostgreSQLConnection: DatabaseConnection {
     @discardableResult
     package func run(_ sql: SQL) throws(StorageError) -> Int {
         try refuseIfFailed()
+        forgetAsked()
         return try answer(to: sql).changes
     }
 
     /// Gathers a row or sends the statement, and waits for answers only once many bytes are unanswered.
     package func enqueue(_ sql: SQL) throws(StorageError) {
         try refuseIfFailed()
+        forgetAsked()
         // Without a transaction, several that are sent together would be one.
         guard isInTransaction else {
             try run(sql)
@@ -51,6 +58,16 @@ package final class PostgreSQLConnection: DatabaseConnection {
         }
         try add(sql)
         if unansweredBytes > Self.mostUnansweredBytes { try answer() }
+    }
+
+    /// Sends the statement; what it changed is looked at with the next answer that is waited for.
+    package func enqueue(_ sql: SQL, changing rows: Int) throws(StorageError) {
+        try refuseIfFailed()
+        forgetAsked()
+        let question = PostgreSQLQuestion(sql)
+        try send(sql, question)
+        expectations.append(PostgreSQLExpectation(question: question, changes: rows))
+        if !isInTransaction { try answer() }
     }
 
     /// Gathers a row, or sends what can't be gathered.
@@ -67,7 +84,9 @@ package final class PostgreSQLConnection: DatabaseConnection {
     /// Sends what waits and the statement, and reads the whole answer before the first row is handed out.
     package func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
-        try read(answer(to: sql), of: sql, each)
+        let known = try answerAskedAhead(PostgreSQLQuestion(sql))
+        let result = if let known { known } else { try answer(to: sql) }
+        try read(result, of: sql, each)
     }
 
     /// Sends all lists in one statement, so that there is one round trip.
@@ -78,11 +97,9 @@ package final class PostgreSQLConnection: DatabaseConnection {
     ) throws(StorageError) {
         guard let first = lists.first else { return }
         try refuseIfFailed()
-        var many = PostgreSQLMany()
-        for list in lists where !many.append(list) { throw .misuse(EngineReport("values of other types, or of none")) }
         let sql = SQL(text, first)
-        try send(many, as: .questions, sql)
-        let result = try answer()
+        let known = try answerAskedAhead(PostgreSQLQuestion(text, forEach: lists))
+        let result = if let known { known } else { try answer(to: sql, forEach: lists) }
         let place = Int(result.columnCount) - 1
         try read(result, of: sql) { row in each(Int(row.integer(place)) - 1, row) }
     }
@@ -126,18 +143,42 @@ package final class PostgreSQLConnection: DatabaseConnection {
     ///
     /// Waits while another writer has the lock.
     package func begin() throws(StorageError) {
+        try beginWithoutWaiting()
+        try awaitTurn {}
+    }
+
+    /// The same without waiting for the lock, or for an answer.
+    package func beginWithoutWaiting() throws(StorageError) {
         guard !isInTransaction else { throw .misuse(EngineReport("a transaction was begun already")) }
         try refuseIfFailed()
         isInTransaction = true
         do {
+            let first: PostgreSQLQuestion
             if options.access == .readOnly {
-                try send(SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
-                try answer()
+                let sql = SQL("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                first = PostgreSQLQuestion(sql)
+                try send(sql, first)
             } else {
                 try send(SQL("BEGIN ISOLATION LEVEL READ COMMITTED"))
-                _ = try answer(to: SQL("SELECT lock_id FROM writer_lock WHERE lock_id = 1 FOR UPDATE"))
+                let sql = SQL("SELECT lock_id FROM writer_lock WHERE lock_id = 1 FOR UPDATE")
+                first = PostgreSQLQuestion(sql)
+                try send(sql, first)
             }
+            turn = first
         } catch {
+            rollback()
+            throw error
+        }
+    }
+
+    /// Waits for the lock, and while it does, for what is asked.
+    package func awaitTurn(_ meanwhile: () throws(StorageError) -> Void) throws(StorageError) {
+        guard let turn else { return }
+        self.turn = nil
+        do {
+            try session.answer(to: turn, within: options.answerTimeoutMilliseconds, meanwhile)
+        } catch {
+            let error = noted(error)
             rollback()
             throw error
         }
@@ -148,6 +189,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
         guard isInTransaction else { throw .misuse(EngineReport("no transaction was begun")) }
         do {
             try refuseIfFailed()
+            forgetAsked()
             _ = session.takeWarning()
             let result = try answer(to: SQL("COMMIT"))
             try confirm(result)
@@ -164,7 +206,14 @@ package final class PostgreSQLConnection: DatabaseConnection {
         isInTransaction = false
         transactionFailure = nil
         gathered = PostgreSQLGathering()
+        let isAsking = asked.contains { $0.result == nil }
+        forgetAsked()
+        turn = nil
+        expectations.removeAll()
         guard failure == nil, !session.isIdle else { return }
+        // A question that failed is undone with the rest.
+        if isAsking, session.awaitsAnswers { _ = try? answer() }
+        guard failure == nil else { return }
         do {
             _ = try answer(to: SQL("ROLLBACK"))
         } catch {
@@ -187,8 +236,11 @@ extension PostgreSQLConnection {
     @discardableResult
     private func answer() throws(StorageError) -> PostgreSQLResult {
         defer { (awaitsSchema, unansweredBytes) = (false, 0) }
-        do {
-            return try session.answer(within: awaitsSchema ? nil : options.answerTimeoutMilliseconds)
+        do throws(StorageError) {
+            let result = try session.answer(within: awaitsSchema ? nil : options.answerTimeoutMilliseconds)
+            if let fault = expectations.lazy.compactMap(\.fault).first { throw fault }
+            expectations.removeAll(keepingCapacity: true)
+            return result
         } catch {
             throw noted(error)
         }
@@ -202,8 +254,8 @@ extension PostgreSQLConnection {
         return try answer()
     }
 
-    /// Sends a statement, after what was gathered before it.
-    private func send(_ sql: SQL) throws(StorageError) {
+    /// Sends a statement, after what was gathered before it; its answer is kept for a question.
+    private func send(_ sql: SQL, _ question: PostgreSQLQuestion? = nil) throws(StorageError) {
         try sendGathered()
         let text = try text(of: sql).text
         unansweredBytes += sql.values.reduce(0) { $0 + $1.wireBytes }
@@ -213,7 +265,7 @@ extension PostgreSQLConnection {
                 awaitsSchema = true
                 return try session.executeOnce(text)
             }
-            try execute(statement(.alone, sql, sql.values, types) { text }, PostgreSQLValues(sql.values))
+            try execute(statement(.alone, sql, sql.values, types) { text }, PostgreSQLValues(sql.values), for: question)
         } catch {
             throw noted(error)
         }
@@ -224,14 +276,15 @@ extension PostgreSQLConnection {
         _ many: PostgreSQLMany,
         as form: PostgreSQLForm,
         _ sql: SQL,
-        _ insertion: PostgreSQLInsertion? = nil
+        insertion: PostgreSQLInsertion? = nil,
+        for question: PostgreSQLQuestion? = nil
     ) throws(StorageError) {
         try sendGathered()
         _ = try text(of: sql)
         let statement = statement(form, sql, many.samples, many.types) {
             insertion?.text(many.samples) ?? PostgreSQLText(asking: sql.text, many.samples)
         }
-        do throws(StorageError) { try execute(statement, many.values) } catch { throw noted(error) }
+        do throws(StorageError) { try execute(statement, many.values, for: question) } catch { throw noted(error) }
     }
 
     private func sendGathered() throws(StorageError) {
@@ -241,17 +294,23 @@ extension PostgreSQLConnection {
             if group.many.lists.count == 1 {
                 try send(group.sql)
             } else {
-                try send(group.many, as: .rows, group.sql, group.insertion)
+                try send(group.many, as: .rows, group.sql, insertion: group.insertion)
             }
         }
     }
 
     private func execute(
         _ statement: PostgreSQLStatement,
-        _ values: borrowing PostgreSQLValues
+        _ values: borrowing PostgreSQLValues,
+        for question: PostgreSQLQuestion?
     ) throws(StorageError) {
         if !statement.isPrepared { try session.prepare(statement) }
-        try session.execute(statement, values)
+        try session.execute(statement, values, for: question)
+    }
+
+    private func answer(to sql: SQL, forEach lists: [[SQLValue]]) throws(StorageError) -> PostgreSQLResult {
+        try send(PostgreSQLMany(of: lists), as: .questions, sql)
+        return try answer()
     }
 
     /// A statement in PostgreSQL's words, once it has as many values as placeholders.
@@ -302,5 +361,45 @@ extension PostgreSQLConnection {
         if result.command == "COMMIT", warning == nil { return }
         let report = warning ?? EngineReport("the server answered \(result.command) to a commit")
         throw noted(.ioFailure(report))
+    }
+}
+
+// MARK: - Asking ahead
+
+extension PostgreSQLConnection {
+    /// Sends the statement, and keeps its answer until it is wanted, or something is written.
+    package func ask(_ sql: SQL) throws(StorageError) {
+        try requireTransaction()
+        let question = PostgreSQLQuestion(sql)
+        try send(sql, question)
+        asked.append(question)
+    }
+
+    /// The same for all lists in one statement.
+    package func ask(_ text: StaticString, forEach lists: [[SQLValue]]) throws(StorageError) {
+        guard let first = lists.first else { return }
+        try requireTransaction()
+        let question = PostgreSQLQuestion(text, forEach: lists)
+        try send(PostgreSQLMany(of: lists), as: .questions, SQL(text, first), for: question)
+        asked.append(question)
+    }
+
+    /// Outside of one, others may write between a question and the use of its answer.
+    private func requireTransaction() throws(StorageError) {
+        guard isInTransaction else { throw .misuse(EngineReport("no transaction was begun")) }
+        try refuseIfFailed()
+    }
+
+    private func forgetAsked() {
+        if !asked.isEmpty { asked.removeAll(keepingCapacity: true) }
+    }
+
+    /// The answer to a question that was asked ahead; nil of any other.
+    private func answerAskedAhead(
+        _ question: @autoclosure () -> PostgreSQLQuestion
+    ) throws(StorageError) -> PostgreSQLResult? {
+        guard !asked.isEmpty, let known = asked.first(where: question().isSame) else { return nil }
+        if known.result == nil { try answer() }
+        return known.result
     }
 }

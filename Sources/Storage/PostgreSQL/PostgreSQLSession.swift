@@ -11,13 +11,21 @@ final class PostgreSQLSession {
     private let call: UnsafePointer<shim_libpq>
     private let connection: OpaquePointer
     private let notices: PostgreSQLNotices
-    /// What was sent and not yet answered.
+    /// What was sent, in order, until all of it is answered.
     private var sent: [Sent] = []
+    /// How many of these are answered.
+    private var answered = 0
+    /// Of the answers since the last call of ``answer(within:)``: the last, and the first that is an error.
+    private var (last, failure): (PostgreSQLResult?, StorageError?)
 
     /// One thing that was sent.
-    private struct Sent {
-        /// The statement that the server was to prepare.
-        let preparing: PostgreSQLStatement?
+    private enum Sent {
+        /// A statement that the server was to prepare.
+        case preparation(PostgreSQLStatement)
+        /// A use of a statement, and who keeps the answer.
+        case use(PostgreSQLQuestion?)
+        /// What has the server send the answers to all that came before.
+        case end
     }
 
     /// Connects; libpq reads the address, and what of its environment variables and files it leaves open.
@@ -56,6 +64,9 @@ final class PostgreSQLSession {
     /// Whether nothing is on its way and no transaction is open, not even one that failed.
     var isIdle: Bool { unsafe sent.isEmpty && call.pointee.PQtransactionStatus(connection) == PQTRANS_IDLE }
 
+    /// Whether there are answers to come.
+    var awaitsAnswers: Bool { !sent.isEmpty }
+
     /// What the server warned of since it was asked last.
     func takeWarning() -> EngineReport? { notices.take() }
 
@@ -90,17 +101,21 @@ extension PostgreSQLSession {
             unsafe call.pointee.PQsendPrepare(connection, statement.name, text, Int32(types.count), types)
         }
         guard isSent == 1 else { throw lost() }
-        sent.append(Sent(preparing: statement))
+        sent.append(.preparation(statement))
         statement.isPrepared = true
     }
 
     /// Sends a use of a statement that is prepared, or is about to be.
-    func execute(_ statement: PostgreSQLStatement, _ values: borrowing PostgreSQLValues) throws(StorageError) {
+    func execute(
+        _ statement: PostgreSQLStatement,
+        _ values: borrowing PostgreSQLValues,
+        for question: PostgreSQLQuestion?
+    ) throws(StorageError) {
         let isSent = unsafe values.withPointers { count, values, lengths, formats in
             unsafe call.pointee.PQsendQueryPrepared(connection, statement.name, count, values, lengths, formats, 1)
         }
         guard isSent == 1 else { throw lost() }
-        sent.append(Sent(preparing: nil))
+        sent.append(.use(question))
     }
 
     /// Sends a statement without values that is used but once.
@@ -110,35 +125,78 @@ extension PostgreSQLSession {
             return unsafe call.pointee.PQsendQueryParams(connection, text, 0, nil, nil, nil, nil, 1)
         }
         guard isSent == 1 else { throw lost() }
-        sent.append(Sent(preparing: nil))
+        sent.append(.use(nil))
+    }
+
+    /// Has the server answer what was sent, without waiting for it.
+    func requestAnswers() throws(StorageError) {
+        if case .end? = sent.last { return }
+        guard unsafe call.pointee.PQpipelineSync(connection) == 1 else { throw lost() }
+        sent.append(.end)
     }
 
     /// Waits for the answers to all that was sent, for so long at most, and returns the last.
     ///
     /// The first of them that is an error is thrown, once all have come.
     func answer(within milliseconds: Int?) throws(StorageError) -> PostgreSQLResult {
-        guard unsafe call.pointee.PQpipelineSync(connection) == 1 else { throw lost() }
+        try requestAnswers()
         let deadline = milliseconds.map { ContinuousClock.now + .milliseconds($0) }
-        var failure: StorageError?
-        var last: PostgreSQLResult?
-        let expected = sent
-        sent.removeAll(keepingCapacity: true)
-        for step in expected {
-            let result = try next(until: deadline)
-            guard let result else { throw lost() }
-            if let error = try error(in: result) {
-                failure = failure ?? error
-                step.preparing?.isPrepared = false
-            } else if result.status == PGRES_PIPELINE_ABORTED {
-                step.preparing?.isPrepared = false
-            }
-            last = result
-            guard try next(until: deadline) == nil else { throw lost() }
-        }
-        guard let end = try next(until: deadline), end.status == PGRES_PIPELINE_SYNC else { throw lost() }
+        while !sent.isEmpty { try takeAnswer(until: deadline) }
+        defer { (last, failure) = (nil, nil) }
         if let failure { throw failure }
         guard let last else { throw .misuse(EngineReport("nothing was asked")) }
         return last
+    }
+
+    /// Waits for the answer to a question, for so long at most, and calls `meanwhile` once in each millisecond.
+    ///
+    /// If it is an error, that is thrown once all answers have come.
+    func answer(
+        to question: PostgreSQLQuestion,
+        within milliseconds: Int,
+        _ meanwhile: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        try requestAnswers()
+        let deadline = ContinuousClock.now + .milliseconds(milliseconds)
+        while question.result == nil {
+            if try isAnswerThere(afterMilliseconds: 1) {
+                try takeAnswer(until: deadline)
+                if failure != nil { _ = try answer(within: milliseconds) }
+            } else {
+                guard ContinuousClock.now < deadline else { throw Self.silence }
+                try meanwhile()
+                try requestAnswers()
+            }
+        }
+    }
+
+    /// Waits for the answer to what was sent first of all that is not answered.
+    private func takeAnswer(until deadline: ContinuousClock.Instant?) throws(StorageError) {
+        let step = sent[answered]
+        let result = try next(until: deadline)
+        guard let result else { throw lost() }
+        if case .end = step {
+            guard result.status == PGRES_PIPELINE_SYNC else { throw lost() }
+        } else {
+            try note(result, of: step)
+            guard try next(until: deadline) == nil else { throw lost() }
+        }
+        answered += 1
+        guard answered == sent.count else { return }
+        sent.removeAll(keepingCapacity: true)
+        answered = 0
+    }
+
+    private func note(_ result: PostgreSQLResult, of step: Sent) throws(StorageError) {
+        let error = try error(in: result)
+        failure = failure ?? error
+        let isDone = error == nil && result.status != PGRES_PIPELINE_ABORTED
+        switch step {
+        case .preparation(let statement): if !isDone { statement.isPrepared = false }
+        case .use(let question): if isDone { question?.result = result }
+        case .end: break
+        }
+        last = result
     }
 }
 
@@ -155,12 +213,24 @@ extension PostgreSQLSession {
         return unsafe call.pointee.PQgetResult(connection).map { unsafe PostgreSQLResult($0, call) }
     }
 
+    private static let silence = StorageError.ioFailure(EngineReport("the server does not answer"))
+
+    /// Whether the next result is there, or the server's last words; waits for so long at most.
+    private func isAnswerThere(afterMilliseconds milliseconds: Int32) throws(StorageError) -> Bool {
+        let flushed = unsafe call.pointee.PQflush(connection)
+        if unsafe flushed < 0 || call.pointee.PQisBusy(connection) == 0 { return true }
+        let events = Int16(POLLIN) | (flushed == 1 ? Int16(POLLOUT) : 0)
+        var descriptor = unsafe pollfd(fd: call.pointee.PQsocket(connection), events: events, revents: 0)
+        guard unsafe poll(&descriptor, 1, milliseconds) > 0 else { return false }
+        return unsafe call.pointee.PQconsumeInput(connection) != 1 || call.pointee.PQisBusy(connection) == 0
+    }
+
     private func wait(toWrite: Bool, until deadline: ContinuousClock.Instant?) throws(StorageError) {
         let events = Int16(POLLIN) | (toWrite ? Int16(POLLOUT) : 0)
         while true {
             var descriptor = unsafe pollfd(fd: call.pointee.PQsocket(connection), events: events, revents: 0)
             let left = deadline.map { Int32(clamping: ($0 - .now) / .milliseconds(1)) }
-            if let left, left <= 0 { throw .ioFailure(EngineReport("the server does not answer")) }
+            if let left, left <= 0 { throw Self.silence }
             let ready = unsafe poll(&descriptor, 1, left ?? -1)
             if ready > 0 { return }
             guard ready == 0 || errno == EINTR else { throw .ioFailure(EngineReport("poll: \(systemMessage(errno))")) }

@@ -87,7 +87,8 @@ import Testing
         private func readAhead() throws {
             let offer = Int64.random(in: 1...2, using: &generator)
             let some = subjects.shuffled(using: &generator).prefix(Int.random(in: 0...15, using: &generator))
-            try table.readAhead(Set(some.map { GrantTable.Question(subject: $0, offerKey: offer) }))
+            try table.ask(Set(some.map { GrantTable.Question(subject: $0, offerKey: offer) }))
+            try table.readAhead()
         }
 
         func settle() throws {

@@ -102,6 +102,9 @@ struct TestFiles: Sendable {
     /// How long a sign-in to the console waits for the provider's token endpoint; longer than by default, as above.
     var signInMilliseconds = 60_000
 
+    /// Whether other instances may share the database, if a server has it; then a test leaves the clock alone.
+    var isShared = false
+
     /// Whether callers of role `app` are told which rule said no.
     var showsFindingsToApps = false
 }

@@ -61,7 +61,7 @@ extension TestService {
     {
         var dependencies = Dependencies(clock: runtime.clock, random: runtime.random, log: runtime.log)
         // A server's database is the test's alone too: no lease on it ends because the test moves the clock.
-        dependencies.database = { LedgerAccess(location: $0, clock: $1).exclusive() }
+        if !files.isShared { dependencies.database = { LedgerAccess(location: $0, clock: $1).exclusive() } }
         dependencies.openForCommits = { ledger throws(StorageError) in try wrap(try ledger.openPatiently()) }
         // Where calls come in process, no event loop has turns that would end.
         dependencies.committer.wakeUp = wire == .loopback ? .onceATurn : .forEachRequest

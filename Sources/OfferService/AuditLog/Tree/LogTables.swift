@@ -18,12 +18,35 @@ struct LogTables {
     func headAndEntryCount() throws(AuditReadError) -> (head: TreeHead, entryCount: Int64) {
         var head: TreeHead?
         var last: Int64?
-        try rows(SQL("SELECT size, root_hash, (SELECT max(entry_index) FROM audit_entries) FROM log_head")) { row in
+        try rows(Self.headAndEntryCount) { row in
             head = TreeHead(row)
             last = row.optionalInteger(2)
         }
         guard let head else { throw .log(.headMissing) }
         return (head, (last ?? -1) + 1)
+    }
+
+    private static let headAndEntryCount = SQL(
+        "SELECT size, root_hash, (SELECT max(entry_index) FROM audit_entries) FROM log_head"
+    )
+
+    /// Asks ahead what ``headAndEntryCount()`` reads.
+    func askHead() throws(StorageError) { try connection.ask(Self.headAndEntryCount) }
+
+    /// Asks ahead what ``newestEntries(from:upTo:atMost:_:)`` reads.
+    func askNewestEntries(from first: Int64, atMost count: Int64) throws(StorageError) {
+        try connection.ask(Self.entries(in: first..<first + count))
+    }
+
+    /// Gives the last entries of the log, in order, of which there are not more than so many; all of them must be there.
+    func newestEntries(
+        from first: Int64,
+        upTo end: Int64,
+        atMost count: Int64,
+        _ each: ([UInt8]) -> Void
+    ) throws(AuditReadError) {
+        let next = try contiguousEntries(in: first..<first + count, each)
+        guard next == end else { throw .damaged(index: min(next, end)) }
     }
 
     /// The hashes of a stored tile, which may be wider than is asked for; nil where there is none.
@@ -43,22 +66,30 @@ struct LogTables {
 
     /// Gives each entry of a span, in order; all of them must be there.
     func entries(in span: Range<Int64>, _ each: ([UInt8]) -> Void) throws(AuditReadError) {
+        let next = try contiguousEntries(in: span, each)
+        guard next == span.upperBound else { throw .damaged(index: next) }
+    }
+
+    /// Gives the entries of a span up to the first that is missing, and returns its index.
+    private func contiguousEntries(in span: Range<Int64>, _ each: ([UInt8]) -> Void) throws(AuditReadError) -> Int64 {
         var next = span.lowerBound
-        try rows(
-            SQL(
-                """
-                SELECT entry_index, entry FROM audit_entries
-                WHERE entry_index >= ? AND entry_index < ? ORDER BY entry_index
-                """,
-                .integer(span.lowerBound),
-                .integer(span.upperBound)
-            )
-        ) { row in
+        try rows(Self.entries(in: span)) { row in
             guard row.integer(0) == next else { return }
             each(row.blob(1))
             next += 1
         }
-        guard next == span.upperBound else { throw .damaged(index: next) }
+        return next
+    }
+
+    private static func entries(in span: Range<Int64>) -> SQL {
+        SQL(
+            """
+            SELECT entry_index, entry FROM audit_entries
+            WHERE entry_index >= ? AND entry_index < ? ORDER BY entry_index
+            """,
+            .integer(span.lowerBound),
+            .integer(span.upperBound)
+        )
     }
 
     /// The newest checkpoint that was kept; nil where none was signed.
@@ -82,14 +113,13 @@ struct LogTables {
     func write(_ tiles: [TreeEdge.Tile], _ head: TreeHead) throws(LedgerError) {
         do throws(StorageError) {
             for tile in tiles { try write(tile) }
-            let changed = try connection.run(
-                SQL("UPDATE log_head SET size = ?, root_hash = ?", .integer(head.size), .blob(head.rootHash.bytes))
+            try connection.enqueue(
+                SQL("UPDATE log_head SET size = ?, root_hash = ?", .integer(head.size), .blob(head.rootHash.bytes)),
+                changing: 1
             )
-            if changed == 1 { return }
         } catch {
             throw .database(error)
         }
-        throw .log(.headMissing)
     }
 
     private func write(_ tile: TreeEdge.Tile) throws(StorageError) {

@@ -32,6 +32,8 @@ struct CommitQueue {
     private(set) var jobs = 0
     /// In those jobs.
     private(set) var requests = 0
+    /// Whether something of them is switched on or off.
+    private(set) var hasChange = false
     var chores: [Chore] = []
     var isStopping = false
     /// How many jobs were taken since ``expectMore(_:)``.
@@ -50,6 +52,7 @@ struct CommitQueue {
             portions.append(Portion(asker: asker, jobs: [job]))
         }
         jobs += 1
+        if case .change = job { hasChange = true }
         if isUrgent { wanted = 1 }
     }
 
@@ -58,7 +61,7 @@ struct CommitQueue {
         var portions: [Portion] = []
         swap(&portions, &self.portions)
         taken += jobs
-        (jobs, requests) = (0, 0)
+        (jobs, requests, hasChange) = (0, 0, false)
         return portions
     }
 

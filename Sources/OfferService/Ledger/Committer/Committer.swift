@@ -15,7 +15,7 @@ package final class Committer: Sendable {
     /// Opens the connection that the committer owns; called again after an I/O error, which breaks a connection.
     package typealias Opener = @Sendable () throws(StorageError) -> any DatabaseConnection
 
-    private let queue = Guarded(CommitQueue())
+    let queue = Guarded(CommitQueue())
     private let hasEnded = Guarded(false)
     let pulse: CommitterPulse
     private let newestHead = Guarded(TreeHead.empty)
@@ -23,7 +23,7 @@ package final class Committer: Sendable {
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
     private let place: DatabasePlace?
     private let open: Opener
-    private let clock: WallClock
+    let clock: WallClock
     let observer: any CommitObserver
     /// Whether the next connection must look every customer up, because the grant filter could not be read.
     let looksForAll: Guarded<Bool>
@@ -344,11 +344,7 @@ extension Committer {
         do throws(LedgerError) {
             if writer == nil { writer = try reopened() }
             guard let current = writer else { return }
-            if try current.begin(at: clock.now()) { try obey(current) }
-            if takesMore {
-                batch += queue.withLock { $0.take() }
-                current.goOn(at: clock.now())
-            }
+            if try begin(&batch, with: current, takesMore: takesMore) { try obey(current) }
             var outcomes = try write(&batch, with: current, &cleaning)
             pulse.noteAnswer()
             gate.follow(current.switches)
@@ -388,7 +384,7 @@ extension Committer {
         guard instance != nil else { return false }
         return switch error {
         case .database(.busy): true
-        case .database(.ioFailure): writer?.isCommitting != true
+        case .database(.ioFailure(let report)): writer?.isCommitting != true || report.hasEndedTransaction
         default: false
         }
     }
@@ -447,7 +443,7 @@ extension Committer {
         _ cleaning: inout Cleaning
     ) throws(LedgerError) -> [[Outcome]] {
         try writer.readLinks()
-        if writer.connection.isRemote { try writer.readAhead(for: batch.jobs.flatMap(\.requests)) }
+        try writer.readAhead()
         var outcomes: [[Outcome]] = []
         outcomes.reserveCapacity(batch.count)
         for place in batch.indices {

@@ -44,8 +44,9 @@ package struct EntryBuffer: Sendable {
 
 /// Hands entries that were just made durable to whoever follows the log: so nobody reads what was just written.
 ///
-/// Some wait until there are enough of them, since to take one by itself costs far more than a share of many. Not all entries come
-/// this way: those of others don't, nor those beyond ``mostBytes``. Who takes them sees by their indices what is missing, and
+/// Some wait until there are enough of them, since to take one by itself costs far more than a share of many. Those that other
+/// instances have recorded come with them, as the tree was given them. Not all entries come this way: after an error those of
+/// others don't, nor those beyond ``mostBytes``. Who takes them sees by their indices what is missing, and
 /// reads it from the log, as it does with what waits here for long.
 package final class FreshEntries: Sendable {
     /// Of one transaction, more are not handed over.

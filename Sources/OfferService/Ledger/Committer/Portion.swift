@@ -23,6 +23,8 @@ struct Portion: Sendable {
 
     mutating func add(_ job: consuming Committer.Job) { jobs.append(job) }
 
+    fileprivate mutating func add(_ more: Portion) { jobs += more.jobs }
+
     /// What `body` makes of each job, in their order.
     mutating func map<Failure: Error>(
         _ body: (borrowing Committer.Job) throws(Failure) -> Committer.Outcome
@@ -55,6 +57,24 @@ extension [Portion] {
 
     /// All jobs, by who asks.
     var jobs: [Committer.Job] { flatMap { $0.jobs.compactMap(\.self) } }
+
+    /// Takes all of them out.
+    mutating func take() -> [Portion] {
+        var all: [Portion] = []
+        swap(&all, &self)
+        return all
+    }
+
+    /// Adds jobs after those that are there, of each thread to its own.
+    mutating func add(_ more: [Portion]) {
+        for portion in more {
+            if let place = firstIndex(where: { $0.asker === portion.asker }) {
+                self[place].add(portion)
+            } else {
+                append(portion)
+            }
+        }
+    }
 
     /// The same jobs in two batches; `nil` if there is but one.
     var halves: ([Portion], [Portion])? {

@@ -40,18 +40,25 @@ package final class CustomerLinks {
         if !isStale { self.nextEntry = nextEntry }
     }
 
+    /// Asks ahead what ``refresh()`` reads, where links are known already.
+    func ask() throws(StorageError) {
+        if nextEntry > 0 { try connection.ask(newest) }
+    }
+
+    private var newest: SQL {
+        // The second bound tells a planner that few rows are meant.
+        SQL(
+            "SELECT from_subject, to_subject FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
+            .integer(nextEntry),
+            .integer(.max)
+        )
+    }
+
     /// Has the filter know all links; what is asked for later does so too.
     func refresh() throws(StorageError) {
         guard isStale else { return }
         if nextEntry > 0 {
-            try insert(
-                SQL(
-                    // The second bound tells a planner that few rows are meant.
-                    "SELECT from_subject, to_subject FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
-                    .integer(nextEntry),
-                    .integer(.max)
-                )
-            )
+            try insert(newest)
         } else {
             try readAll()
         }

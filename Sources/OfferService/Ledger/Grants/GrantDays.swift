@@ -38,18 +38,27 @@ struct GrantDays {
     /// The counts of an offer from a day on, in the order of days; without days on which there was no grant.
     mutating func counts(of offerKey: Int64, from firstDay: Int) throws(StorageError) -> [GrantHistory.DayCount] {
         if let known = known[offerKey], known.firstDay == firstDay { return known.counts }
-        var counts = try connection.all(
-            SQL(
-                "SELECT day, granted FROM grants_per_day WHERE offer_key = ? AND day >= ? ORDER BY day",
-                .integer(offerKey),
-                .integer(Int64(firstDay))
-            )
-        ) { GrantHistory.DayCount(day: Int($0.integer(0)), count: Int($0.integer(1))) }
+        var counts = try connection.all(Self.stored(offerKey, from: firstDay)) {
+            GrantHistory.DayCount(day: Int($0.integer(0)), count: Int($0.integer(1)))
+        }
         for (day, count) in pending where day.offerKey == offerKey && day.day >= firstDay {
             counts.add(Int(count), on: day.day)
         }
         known[offerKey] = (firstDay, counts)
         return counts
+    }
+
+    /// Asks ahead what ``counts(of:from:)`` reads.
+    func ask(_ offerKey: Int64, from firstDay: Int) throws(StorageError) {
+        try connection.ask(Self.stored(offerKey, from: firstDay))
+    }
+
+    private static func stored(_ offerKey: Int64, from firstDay: Int) -> SQL {
+        SQL(
+            "SELECT day, granted FROM grants_per_day WHERE offer_key = ? AND day >= ? ORDER BY day",
+            .integer(offerKey),
+            .integer(Int64(firstDay))
+        )
     }
 
     /// Adds this transaction's grants to those that the database counts.

@@ -30,6 +30,10 @@ package final class GrantTable {
     private var merge: GrantMerge?
     /// What was read ahead in this transaction, and what was added to it since.
     private var known: [Question: [UniqueID]] = [:]
+    /// New grants of others, as they were read in this transaction; `nil` where their places alone were.
+    private var others: [Question: [UniqueID]]?
+    /// Questions of this transaction that were asked ahead.
+    private var askedAhead: [AskedGrants] = []
     /// What was read last of ``placed`` in this transaction: who is asked about may be granted something next.
     private var knownPlaces: [(subject: [UInt8], entries: [Int64])] = []
     /// A request rarely has more names.
@@ -62,6 +66,7 @@ package final class GrantTable {
 
     /// A transaction has begun: others may have granted something since the last one, or written other keys for grants.
     func begun() throws(StorageError) {
+        askedAhead.removeAll(keepingCapacity: true)
         let stamp = try connection.stampOfOthers()
         if stamp == nil { granted = nil }
         if stamp != stampOfOthers {
@@ -94,6 +99,7 @@ package final class GrantTable {
     private func forgetKnown() {
         known.removeAll(keepingCapacity: true)
         knownPlaces.removeAll(keepingCapacity: true)
+        others = nil
     }
 
     /// Has the places of all new grants known; what is asked for later does so too.
@@ -101,23 +107,33 @@ package final class GrantTable {
         guard isStale else { return }
         if nextEntry == 0, let placed { nextEntry = try placed.end() }
         var next = nextEntry
-        try connection.rows(
-            SQL(
-                // The second bound tells a planner that knows nothing of the table that few rows are meant.
-                """
-                SELECT place, subject FROM new_grants WHERE place >= ? AND place < ? ORDER BY place
-                """,
-                .integer(NewGrantRow.first(of: nextEntry)),
-                .integer(.max)
-            )
-        ) { row in
+        others = placed == nil && nextEntry > 0 ? [:] : nil
+        try connection.rows(newestGrants) { row in
             let entry = NewGrantRow.entry(ofPlace: row.integer(0))
             let subject = row.blob(1)
             // Nobody asks for others, which only somebody else can have written.
             if subject.count == GrantPlaces.subjectBytes { places.insert(subject, entry: entry) }
+            if others != nil, let id = UniqueID(bytes: row.blob(3)) {
+                others?[Question(subject: subject, offerKey: row.integer(2)), default: []].append(id)
+            }
             next = max(next, entry + 1)
         }
         (nextEntry, isStale) = (next, false)
+    }
+
+    /// The new grants that are not known; with what they are of, where others have made them.
+    private var newestGrants: SQL {
+        // The second bound tells a planner that knows nothing of the table that few rows are meant.
+        let bounds: [SQLValue] = [.integer(NewGrantRow.first(of: nextEntry)), .integer(.max)]
+        guard placed == nil, nextEntry > 0 else {
+            return SQL("SELECT place, subject FROM new_grants WHERE place >= ? AND place < ? ORDER BY place", bounds)
+        }
+        return SQL(
+            """
+            SELECT place, subject, offer_key, grant_id FROM new_grants WHERE place >= ? AND place < ? ORDER BY place
+            """,
+            bounds
+        )
     }
 
     private func entries(of subject: [UInt8]) throws(StorageError) -> [Int64] {
@@ -199,31 +215,42 @@ package final class GrantTable {
         if entry < nextEntry { try connection.earlierRows(sql, each) } else { try connection.rows(sql, each) }
     }
 
-    /// Reads the answers to many questions at once; they are known until the transaction ends.
-    func readAhead(_ questions: Set<Question>) throws(StorageError) {
-        let asked = Array(questions)
-        var found = [[UniqueID]](repeating: [], count: asked.count)
-        var (placed, values): ([Int], [[SQLValue]]) = ([], [])
-        for (number, question) in asked.enumerated() {
-            for entry in try entries(of: question.subject) {
-                placed.append(number)
-                values.append(
-                    NewGrantRow.places(of: entry) + [.blob(question.subject), .integer(question.offerKey)]
-                )
+    /// Asks ahead where others have made new grants, if the others are known.
+    func askNewest() throws(StorageError) {
+        if nextEntry > 0 { try connection.ask(newestGrants) }
+    }
+
+    /// Asks many questions at once, whose answers ``readAhead()`` reads; grants that others make meanwhile are among them.
+    func ask(_ questions: Set<Question>) throws(StorageError) {
+        // Grants that have no place yet come with their places.
+        if nextEntry == 0 { try refresh() }
+        let asked = try AskedGrants(Array(questions)) { subject throws(StorageError) in
+            try placed == nil ? places.entries(of: subject) : entries(of: subject)
+        }
+        try connection.ask(Self.newGrants, forEach: asked.placedValues)
+        try connection.ask(Self.earlierGrants, forEach: asked.values)
+        askedAhead.append(asked)
+    }
+
+    /// Reads the answers to what was asked ahead; they are known until the transaction ends.
+    func readAhead() throws(StorageError) {
+        try refresh()
+        for asked in askedAhead {
+            var found = asked.questions.map { others?[$0] ?? [] }
+            try connection.rows(Self.newGrants, forEach: asked.placedValues) { place, row in
+                if let id = UniqueID(bytes: row.blob(0)) { found[asked.placed[place]].append(id) }
             }
+            try connection.rows(Self.earlierGrants, forEach: asked.values) { place, row in
+                if let id = UniqueID(bytes: row.blob(0)) { found[place].append(id) }
+            }
+            for (question, ids) in zip(asked.questions, found) { known[question] = ids }
         }
-        try connection.rows(Self.newGrants, forEach: values) { place, row in
-            if let id = UniqueID(bytes: row.blob(0)) { found[placed[place]].append(id) }
-        }
-        let all = asked.map { [SQLValue.blob($0.subject), .integer($0.offerKey)] }
-        try connection.rows(Self.earlierGrants, forEach: all) { place, row in
-            if let id = UniqueID(bytes: row.blob(0)) { found[place].append(id) }
-        }
-        for (question, ids) in zip(asked, found) { known[question] = ids }
+        askedAhead.removeAll(keepingCapacity: true)
     }
 
     /// Another table adds or removes grants of a subject; to be told before it asks for them here.
     func change(_ subject: [UInt8]) {
+        askedAhead.removeAll()
         known = known.filter { $0.key.subject != subject }
         granted?.insertMoved(subject)
     }
@@ -253,6 +280,8 @@ package final class GrantTable {
     /// Adds a grant, which the entry of that index tells of.
     func add(_ grantID: UniqueID, of offerKey: Int64, to subject: [UInt8], entry: Int64) throws(StorageError) {
         if !known.isEmpty { known[Question(subject: subject, offerKey: offerKey)]?.append(grantID) }
+        // What was asked before it does not have this one.
+        if !askedAhead.isEmpty { askedAhead.removeAll() }
         try refresh()
         // Who comes again and again is found at once, not in many places.
         let isOften = mayHaveGrants(subject) ? try entries(of: subject).count >= portions.mostPlaces : false

@@ -41,7 +41,7 @@ extension LedgerWriter {
     ///
     /// The two differ where the clock was set back. What was granted meanwhile would else be forgotten once it is right.
     /// Where the log is ahead by more than a key lives, because the clock once was, its time says nothing of age.
-    private func known(at now: Timestamp) -> [SQLValue] {
+    static func known(at now: Timestamp) -> [SQLValue] {
         let oldest = SQLValue.integer(now.adding(hours: -IdempotencyClaim.lifetimeHours).milliseconds)
         return [oldest, oldest, .integer(now.adding(hours: IdempotencyClaim.lifetimeHours).milliseconds)]
     }
@@ -49,41 +49,62 @@ extension LedgerWriter {
     func earlierGrant(_ claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> EarlierGrant? {
         if !claimsReadAhead.isEmpty, let known = claimsReadAhead[claim.keyDigest] { return known }
         var earlier: EarlierGrant?
-        try rows(SQL(Self.earlierGrant, [.blob(claim.keyDigest)] + known(at: now))) { row in
+        try rows(SQL(Self.earlierGrant, [.blob(claim.keyDigest)] + Self.known(at: now))) { row in
             earlier = EarlierGrant(row)
         }
         return earlier
     }
 
-    /// Reads what was granted under many keys; it is known until the transaction ends.
-    func readAhead(_ claims: [(IdempotencyClaim, at: Timestamp)]) throws(LedgerError) {
-        let values = claims.map { claim, now in [.blob(claim.keyDigest)] + known(at: now) }
-        for (claim, _) in claims { claimsReadAhead[claim.keyDigest] = .some(nil) }
-        try database { () throws(StorageError) in
-            try connection.rows(Self.earlierGrant, forEach: values) { place, row in
-                claimsReadAhead[claims[place].0.keyDigest] = EarlierGrant(row)
-            }
+    /// Asks ahead what was granted under many keys: of each, its digest and from when on it is known.
+    func ask(_ claims: [[SQLValue]]) throws(StorageError) {
+        try connection.ask(Self.earlierGrant, forEach: claims)
+    }
+
+    /// Reads what was asked ahead; it is known until the transaction ends.
+    func readAhead(_ claims: [[SQLValue]]) throws(StorageError) {
+        for case .blob(let digest)? in claims.map(\.first) { claimsReadAhead[digest] = .some(nil) }
+        try connection.rows(Self.earlierGrant, forEach: claims) { place, row in
+            if case .blob(let digest)? = claims[place].first { claimsReadAhead[digest] = EarlierGrant(row) }
         }
     }
 
     /// What was granted of a batch before, by the digests of its items' keys; `nil` if that was for another body.
     func earlierGrants(_ claim: BatchClaim, at now: Timestamp) throws(LedgerError) -> [[UInt8]: EarlierGrant]? {
-        var earlier: [[UInt8]: EarlierGrant] = [:]
-        let keys = claim.keyDigests
-        try rows(
-            SQL(
-                """
-                SELECT request_digest, grant_id, nonce, signed_at, decision, key_digest
-                FROM idempotency_keys WHERE key_digest BETWEEN ? AND ?
-                    AND (signed_at > ? OR recorded_at > ? AND recorded_at <= ?)
-                """,
-                [.blob(keys.first), .blob(keys.last)] + known(at: now)
-            )
-        ) { row in
-            if let grant = EarlierGrant(row) { earlier[row.blob(5)] = grant }
-        }
+        // Taken: another batch under the key is to see what this one grants.
+        let known = batchesReadAhead.isEmpty ? nil : batchesReadAhead.removeValue(forKey: claim.keyDigests.first)
+        let earlier =
+            if let known { known } else { try database { () throws(StorageError) in try storedGrants(claim, at: now) } }
         let isOfThisBody = earlier.values.allSatisfy { $0.requestDigest.starts(with: claim.bodyDigest) }
         return isOfThisBody ? earlier : nil
+    }
+
+    private static func grants(of claim: BatchClaim, at now: Timestamp) -> SQL {
+        SQL(
+            """
+            SELECT request_digest, grant_id, nonce, signed_at, decision, key_digest
+            FROM idempotency_keys WHERE key_digest BETWEEN ? AND ?
+                AND (signed_at > ? OR recorded_at > ? AND recorded_at <= ?)
+            """,
+            [.blob(claim.keyDigests.first), .blob(claim.keyDigests.last)] + known(at: now)
+        )
+    }
+
+    private func storedGrants(_ claim: BatchClaim, at now: Timestamp) throws(StorageError) -> [[UInt8]: EarlierGrant] {
+        var earlier: [[UInt8]: EarlierGrant] = [:]
+        try connection.rows(Self.grants(of: claim, at: now)) { row in
+            if let grant = EarlierGrant(row) { earlier[row.blob(5)] = grant }
+        }
+        return earlier
+    }
+
+    /// Asks ahead what was granted under the key of a batch.
+    func ask(_ claim: BatchClaim, at now: Timestamp) throws(StorageError) {
+        try connection.ask(Self.grants(of: claim, at: now))
+    }
+
+    /// Reads what was asked ahead; it is known until it is used, or the transaction ends.
+    func readAhead(_ claim: BatchClaim, at now: Timestamp) throws(StorageError) {
+        batchesReadAhead[claim.keyDigests.first] = try storedGrants(claim, at: now)
     }
 
     /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.
@@ -144,7 +165,7 @@ extension LedgerWriter {
                     ORDER BY signed_at LIMIT ?
                 )
                 """,
-                known(at: now) + [.integer(Int64(atMost))]
+                Self.known(at: now) + [.integer(Int64(atMost))]
             )
         )
     }

@@ -2,26 +2,123 @@
 import OfferDomain
 import Storage
 
+/// What was asked ahead in a transaction, where each question would be a round trip of its own.
+struct AskedAhead {
+    /// For requests that came together.
+    struct Group {
+        var grants: Set<GrantTable.Question> = []
+        /// Of idempotency keys the values of their statement.
+        var claims: [[SQLValue]] = []
+        var days: Set<Days> = []
+        var batches: [(claim: BatchClaim, at: Timestamp)] = []
+    }
+
+    /// The grants of an offer from a day on.
+    struct Days: Hashable {
+        let offerKey: Int64
+        let first: Int
+    }
+
+    /// What others have written was asked.
+    var isOfOthers = false
+    var groups: [Group] = []
+    /// Of all groups.
+    var days: Set<Days> = []
+
+    /// After so many transactions in which others have written nothing, it is only asked where they have.
+    static let mostQuiet = 16
+}
+
 // MARK: - Reading for many requests at once
 
 extension LedgerWriter {
-    /// Reads what the requests of one transaction are going to ask, where each question would be a round trip of its own.
-    ///
-    /// It changes nothing but how long that takes: what is not read here is read when it is asked for.
-    func readAhead(for requests: [DecisionRequest]) throws(LedgerError) {
-        guard requests.count > 1 else { return }
-        var questions: Set<GrantTable.Question> = []
-        for request in requests {
-            let needs = request.offer.needs
-            guard needs.customerGrants || needs.originalTransactionGrants else { continue }
-            let offers = [request.offer.ledgerKey] + (needs.otherStore ? [request.offer.otherStoreKey] : [])
-            for offer in offers.compactMap(\.self) {
-                for subject in request.namedSubjects {
-                    questions.insert(GrantTable.Question(subject: subject, offerKey: offer))
-                }
+    /// Asks what is going to be read in the transaction that begins; changes nothing but how long that takes.
+    func askAhead(for jobs: [Committer.Job]) throws(StorageError) {
+        asked = AskedAhead()
+        guard connection.isRemote else { return }
+        try log.askHead()
+        if expectsOthers { try askOfOthers() }
+        try ask(for: jobs)
+    }
+
+    /// Asks what others have recorded, switched off, linked and granted, unless that is done.
+    func askOfOthers() throws(StorageError) {
+        guard connection.isRemote, isTreeRead, !asked.isOfOthers else { return }
+        asked.isOfOthers = true
+        try log.askNewestEntries(from: tree.size, atMost: Self.mostFollowed)
+        try SealStore(connection: connection).ask()
+        try KeyUses.ask(connection)
+        try links.ask()
+        try grants.askNewest()
+    }
+
+    /// Asks what jobs of the transaction are going to ask; ``readAhead()`` reads the answers.
+    func ask(for jobs: [Committer.Job]) throws(StorageError) {
+        guard connection.isRemote, !jobs.isEmpty else { return }
+        var group = AskedAhead.Group()
+        for job in jobs { group.add(job) }
+        group.days.subtract(asked.days)
+        asked.days.formUnion(group.days)
+        try grants.ask(group.grants)
+        if !group.claims.isEmpty { try ask(group.claims) }
+        for each in group.batches { try ask(each.claim, at: each.at) }
+        for each in group.days { try days.ask(each.offerKey, from: each.first) }
+        asked.groups.append(group)
+    }
+
+    /// Reads the answers to ``ask(for:)``, before anything is written; they are known until the transaction ends.
+    func readAhead() throws(LedgerError) {
+        guard !asked.groups.isEmpty else { return }
+        try database { () throws(StorageError) in
+            try grants.readAhead()
+            for group in asked.groups {
+                if !group.claims.isEmpty { try readAhead(group.claims) }
+                for each in group.batches { try readAhead(each.claim, at: each.at) }
+                for each in group.days { _ = try days.counts(of: each.offerKey, from: each.first) }
             }
         }
-        try database { () throws(StorageError) in try grants.readAhead(questions) }
-        try readAhead(requests.compactMap { request in request.idempotency.map { ($0, request.receivedAt) } })
+        asked.groups.removeAll()
+    }
+}
+
+extension AskedAhead.Group {
+    fileprivate mutating func add(_ job: Committer.Job) {
+        for request in job.requests { add(request) }
+        if case .decide(let asked) = job, let claim = asked.request.idempotency {
+            claims.append([.blob(claim.keyDigest)] + LedgerWriter.known(at: asked.request.receivedAt))
+        }
+        guard case .decideAll(let batch, _) = job, let claim = batch.idempotency, let first = batch.requests.first
+        else {
+            return
+        }
+        batches.append((claim, first.receivedAt))
+    }
+
+    private mutating func add(_ request: DecisionRequest) {
+        let (needs, keys) = (request.offer.needs, request.offer.countedKeys)
+        if needs.customerGrants || needs.originalTransactionGrants {
+            for key in keys {
+                for subject in request.namedSubjects { grants.insert(.init(subject: subject, offerKey: key)) }
+            }
+        }
+        if let span = needs.budget {
+            let first = span.firstDay(until: request.receivedAt.utcDay)
+            for key in keys { days.insert(.init(offerKey: key, first: first)) }
+        }
+    }
+}
+
+extension CatalogOffer {
+    /// Under which keys its grants are counted: its own, and where a rule wants it that of the other store.
+    fileprivate var countedKeys: [Int64] { [ledgerKey] + (needs.otherStore ? [otherStoreKey].compactMap(\.self) : []) }
+}
+
+extension BudgetSpan {
+    /// The first of its days, where the last is today.
+    func firstDay(until today: Int) -> Int {
+        switch self {
+        case .forever: 0
+        case .days(let days): today - days + 1
+        }
     }
 }

@@ -10,7 +10,7 @@ package final class LedgerWriter {
     let connection: any DatabaseConnection
     /// The service that writes, where several share the database.
     let instance: UniqueID?
-    private let log: LogTables
+    let log: LogTables
     /// The log's tree with the entries of this transaction.
     private(set) var tree = TreeEdge()
     /// The newest tree that is known to be durable; the log must go on from it.
@@ -28,9 +28,13 @@ package final class LedgerWriter {
     /// Whether the secret of an epoch was destroyed, and what was granted under it is forgotten.
     private(set) var hasForgotten = false
     private var mustReadEpochs = true
+    /// What was asked ahead in the transaction at hand.
+    var asked = AskedAhead()
+    /// How many transactions have begun since others have last written.
+    private var quietTransactions = AskedAhead.mostQuiet
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
-    /// The entries of this transaction; of a large one the first.
+    /// The entries that others have recorded since the last transaction, and those of this one; of many the first.
     private(set) var freshEntries = EntryBuffer()
     var days: GrantDays
     let subscriptions: SubscriptionTables
@@ -46,6 +50,8 @@ package final class LedgerWriter {
     private let keyEpochs: KeyEpochs
     /// What was granted under idempotency keys, as it was read for many requests of this transaction.
     var claimsReadAhead: [[UInt8]: EarlierGrant?] = [:]
+    /// The same under the keys of batches, by the first digest of each.
+    var batchesReadAhead: [[UInt8]: [[UInt8]: EarlierGrant]] = [:]
     /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
     var memory: CustomerMemory?
     private let appRefusals: AppRefusals?
@@ -98,16 +104,27 @@ package final class LedgerWriter {
         googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links, grants)
     }
 
+    /// Begins a transaction, as below, for nothing that is known beforehand.
+    @discardableResult
+    package func begin(at now: Timestamp) throws(LedgerError) -> Bool { try begin(at: now, for: []) {} }
+
     /// Begins a transaction.
     ///
     /// Its entries get the time `now`, or that of the entry before them if the clock was set back.
     ///
+    /// What `jobs` are going to ask is asked together with what others have written; and what `meanwhile` asks with
+    /// ``ask(for:)``, which is called again and again while another connection writes.
+    ///
     /// - Returns: Whether others may have written since the last transaction; then what is switched off was read anew.
-    @discardableResult
-    package func begin(at now: Timestamp) throws(LedgerError) -> Bool {
+    func begin(
+        at now: Timestamp,
+        for jobs: [Committer.Job],
+        _ meanwhile: () throws(StorageError) -> Void
+    ) throws(LedgerError) -> Bool {
         isCommitting = false
         days.forget()
         claimsReadAhead.removeAll(keepingCapacity: true)
+        batchesReadAhead.removeAll()
         redemptionsLearnt.removeAll(keepingCapacity: true)
         googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         boughtWithoutOffer.removeAll(keepingCapacity: true)
@@ -115,8 +132,10 @@ package final class LedgerWriter {
         retentionOutcomes.removeAll(keepingCapacity: true)
         freshEntries.removeAll()
         try database { () throws(StorageError) in
-            try connection.begin()
+            try connection.beginWithoutWaiting()
             try grants.begun()
+            try askAhead(for: jobs)
+            try connection.awaitTurn(meanwhile)
         }
         let mayHaveChanged: Bool
         do throws(AuditReadError) { mayHaveChanged = try readTree() } catch { throw LedgerError(error) }
@@ -162,7 +181,10 @@ package final class LedgerWriter {
     private func readTree() throws(AuditReadError) -> Bool {
         let (head, count) = try log.headAndEntryCount()
         guard head.size == count else { throw .log(.sizeDiffers(head: head.size, entries: count)) }
+        quietTransactions += 1
         if isTreeRead, head == durableHead, tree.size == count { return false }
+        if isTreeRead { quietTransactions = 0 }
+        do { try askOfOthers() } catch { throw .database(error) }
         if try !follow(to: head) {
             mustReadEpochs = true
             tree = try log.edge()
@@ -183,7 +205,8 @@ package final class LedgerWriter {
             tree.size < head.size, head.size - tree.size <= Self.mostFollowed
         else { return false }
         var (next, last, isMovedAway) = (tree, recordedAt, false)
-        try log.entries(in: tree.size..<head.size) { entry in
+        try log.newestEntries(from: tree.size, upTo: head.size, atMost: Self.mostFollowed) { entry in
+            if freshEntries.bytes.count < FreshEntries.mostBytes { freshEntries.append(entry, index: next.size) }
             next.append(TreeHash.leaf(entry))
             let beginning = AuditEntry.beginning(of: entry)
             last = max(last, Timestamp(milliseconds: beginning.recordedMilliseconds ?? 0))
@@ -198,8 +221,11 @@ package final class LedgerWriter {
         return true
     }
 
+    /// Whether others write beside this one, so that it is worth asking ahead what they have written.
+    var expectsOthers: Bool { isTreeRead && quietTransactions < AskedAhead.mostQuiet }
+
     /// More entries than a tile has take longer than the edge.
-    private static let mostFollowed: Int64 = 512
+    static let mostFollowed: Int64 = 512
 
     private func requireContinuation(of known: TreeHead, in head: TreeHead) throws(AuditReadError) {
         guard known.size <= head.size,
@@ -441,12 +467,7 @@ package final class LedgerWriter {
         _ span: BudgetSpan,
         until today: Int
     ) throws(LedgerError) -> [GrantHistory.DayCount] {
-        let firstDay =
-            switch span {
-            case .forever: 0
-            case .days(let days): today - days + 1
-            }
-        return try database { () throws(StorageError) in try days.counts(of: offerKey, from: firstDay) }
+        try database { () throws(StorageError) in try days.counts(of: offerKey, from: span.firstDay(until: today)) }
     }
 
     // MARK: - SQL

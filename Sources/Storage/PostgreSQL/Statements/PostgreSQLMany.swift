@@ -8,6 +8,14 @@ struct PostgreSQLMany {
     /// For each place a value that is not null, if there is one.
     private(set) var samples: [SQLValue] = []
 
+    /// None, until lists are added.
+    init() {}
+
+    /// Lists that are all of the same types.
+    init(of lists: [[SQLValue]]) throws(StorageError) {
+        for list in lists where !append(list) { throw .misuse(EngineReport("values of other types, or of none")) }
+    }
+
     /// Adds a list; false, and nothing is changed, where it has values of other types than those before it.
     mutating func append(_ list: [SQLValue]) -> Bool {
         if lists.isEmpty { samples = list }
