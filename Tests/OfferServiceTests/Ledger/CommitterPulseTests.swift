@@ -46,6 +46,18 @@ struct CommitterPulseTests {
         #expect(!pulse.isCutOff)
     }
 
+    @Test func `tries to connect again a quarter of a second after a server refused`() {
+        clock.advance(milliseconds: 1)
+        pulse.noteAttempt(hasFailed: true)
+        clock.advance(milliseconds: 249)
+        #expect(pulse.pausesAttempts)
+        clock.advance(milliseconds: 1)
+        #expect(!pulse.pausesAttempts)
+        pulse.noteAttempt(hasFailed: true)
+        pulse.noteAttempt(hasFailed: false)
+        #expect(!pulse.pausesAttempts)
+    }
+
     @Test func `work that asks for no batch keeps nobody out`() {
         pulse.begin()
         clock.advance(milliseconds: 60_000)

@@ -21,8 +21,8 @@ package final class Committer: Sendable {
     private let newestHead = Guarded(TreeHead.empty)
     private let newest = Guarded((recordedAt: Timestamp?.none, keyUses: KeyUses()))
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
-    private let place: DatabasePlace?
-    private let open: Opener
+    let place: DatabasePlace?
+    let open: Opener
     let clock: WallClock
     let observer: any CommitObserver
     /// Whether the next connection must look every customer up, because the grant filter could not be read.
@@ -30,14 +30,14 @@ package final class Committer: Sendable {
     /// What keeps anything from being granted, and keys from being used.
     package let gate: KeyGate
     private let acknowledges: Bool
-    private let instance: UniqueID?
+    let instance: UniqueID?
     private let maximumWaiting: Int
     private let wakeUp: WakeUp
     private let askingThread: @Sendable () -> (any AskingThread)?
     private let gathering: Gathering
-    private let portions: GrantPortions
-    private let appRefusals: AppRefusals?
-    private let logKeeper: WriteAheadLogKeeper?
+    let portions: GrantPortions
+    let appRefusals: AppRefusals?
+    let logKeeper: WriteAheadLogKeeper?
     /// What this committer has recorded, for whoever follows the log.
     package let freshEntries = FreshEntries()
 
@@ -342,8 +342,7 @@ extension Committer {
         let stopwatch = pulse.beginAsking(clock)
         defer { pulse.endAsking() }
         do throws(LedgerError) {
-            if writer == nil { writer = try reopened() }
-            guard let current = writer else { return }
+            guard let current = try connected(&writer, for: &batch) else { return }
             if try begin(&batch, with: current, takesMore: takesMore) { try obey(current) }
             var outcomes = try write(&batch, with: current, &cleaning)
             pulse.noteAnswer()
@@ -360,6 +359,7 @@ extension Committer {
             if error.needsNewConnection {
                 writer = nil
                 pulse.noteLoss()
+                if isSilent { refuse(queue.withLock { $0.take() }, error) }
             }
             if mayTryAgain {
                 usleep(UInt32(attempt) * 50_000)
@@ -369,7 +369,7 @@ extension Committer {
                 settle(second, with: &writer, &cleaning)
             } else {
                 observer.failed(error)
-                for portion in batch { portion.resume(portion.jobs.map { _ in .refused(error) }) }
+                refuse(batch, error)
             }
         }
     }
@@ -403,27 +403,6 @@ extension Committer {
         }
         return true
     }
-
-    private func reopened() throws(LedgerError) -> LedgerWriter {
-        // A new and empty database would forget every cap.
-        guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
-        do { return makeWriter(on: try open()) } catch { throw .database(error) }
-    }
-
-    private func makeWriter(on connection: any DatabaseConnection) -> LedgerWriter {
-        logKeeper?.adopt(connection)
-        return LedgerWriter(
-            connection: connection,
-            after: knownHead,
-            portions: portions,
-            instance: instance,
-            appRefusals: appRefusals,
-            looksForAll: looksForAll.withLock { $0 }
-        )
-    }
-
-    /// What a log that is opened must go on from.
-    private var knownHead: TreeHead? { treeHead == .empty ? nil : treeHead }
 
     /// Takes over what others have switched off: before anything is decided, and before keys are used again.
     private func obey(_ writer: LedgerWriter) throws(LedgerError) {

@@ -9,12 +9,19 @@ final class CommitterPulse: Sendable {
     private let busySince = Atomic<Int64>(0)
     /// Since when the database is asked for the current batch; 0 while it is not.
     private let askingSince = Atomic<Int64>(0)
-    /// Whether the last batch was lost to a server that did not answer.
-    private let hasLost = Atomic<Bool>(false)
+    /// When a batch was lost last to a server that did not answer; 0 once it answers.
+    private let lostAt = Atomic<Int64>(0)
+    /// When an attempt to connect has failed last; 0 once one succeeds.
+    private let failedAt = Atomic<Int64>(0)
     private let stopwatch: Stopwatch
 
     /// A server that takes longer for a batch is taken for one that does not answer.
     static let patienceMilliseconds: Int64 = 4500
+
+    /// A server that has just refused a connection is not asked for another one before.
+    static let pauseMilliseconds: Int64 = 250
+    /// For so long after a loss, nothing waits while a connection is tried.
+    static let silenceMilliseconds: Int64 = 10_000
 
     init(_ stopwatch: Stopwatch) {
         self.stopwatch = stopwatch
@@ -32,11 +39,23 @@ final class CommitterPulse: Sendable {
     func endAsking() { askingSince.store(0, ordering: .relaxed) }
 
     /// The database has answered.
-    func noteAnswer() { hasLost.store(false, ordering: .relaxed) }
+    func noteAnswer() { lostAt.store(0, ordering: .relaxed) }
     /// The connection is lost; the next batch tries another one.
     ///
     /// A server that refuses at once keeps nobody waiting, and may be back in a moment.
-    func noteLoss() { if isLate { hasLost.store(true, ordering: .relaxed) } }
+    func noteLoss() { if isLate { lostAt.store(max(1, stopwatch.microseconds), ordering: .relaxed) } }
+
+    /// A connection was tried; a server that accepts one is there again.
+    func noteAttempt(hasFailed: Bool) {
+        failedAt.store(hasFailed ? max(1, stopwatch.microseconds) : 0, ordering: .relaxed)
+        if !hasFailed { noteAnswer() }
+    }
+
+    /// Whether the last attempt to connect failed so shortly before that another one would be in vain.
+    var pausesAttempts: Bool { isSet(failedAt) && age(failedAt) < Self.pauseMilliseconds }
+
+    /// Whether a batch was lost a moment ago to a server that did not answer.
+    var isSilent: Bool { isSet(lostAt) && age(lostAt) < Self.silenceMilliseconds }
 
     /// The age of the current batch; 0 between two batches.
     var busyMilliseconds: Int64 { age(busySince) }
@@ -46,13 +65,19 @@ final class CommitterPulse: Sendable {
         return since == 0 ? 0 : max(0, stopwatch.microseconds - since) / 1000
     }
 
+    private func isSet(_ time: borrowing Atomic<Int64>) -> Bool { time.load(ordering: .relaxed) != 0 }
+
     /// Whether asking has taken so long that asking again would keep those who wait for nothing.
     var isLate: Bool { age(askingSince) >= Self.patienceMilliseconds / 2 }
 
     /// Whether a server does not answer: more requests would wait for nothing, while one batch tries.
     var isCutOff: Bool {
         let since = askingSince.load(ordering: .relaxed)
-        return since != 0 && (hasLost.load(ordering: .relaxed) || age(askingSince) >= Self.patienceMilliseconds)
+        return since != 0 && (isSet(lostAt) || age(askingSince) >= Self.patienceMilliseconds)
+    }
+
+    static var refused: LedgerError {
+        .database(.cannotOpen(EngineReport("the database server refused a connection; it is tried again")))
     }
 
     static var cutOff: LedgerError {

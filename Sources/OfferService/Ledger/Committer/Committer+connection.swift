@@ -2,6 +2,57 @@
 import OfferDomain
 import Storage
 
+// MARK: - Opening a connection
+
+extension Committer {
+    /// Whether a server that several share did not answer a moment ago: nothing is to wait while it is tried.
+    var isSilent: Bool { instance != nil && pulse.isSilent }
+
+    /// Tells all in a batch that nothing of it is done.
+    func refuse(_ batch: [Portion], _ error: LedgerError) {
+        for portion in batch { portion.resume(portion.jobs.map { _ in .refused(error) }) }
+    }
+
+    /// What writes a batch, on a connection that is opened if there is none; `nil` if the batch was refused meanwhile.
+    func connected(_ writer: inout LedgerWriter?, for batch: inout [Portion]) throws(LedgerError) -> LedgerWriter? {
+        if writer == nil {
+            if isSilent { refuse(batch.take(), CommitterPulse.cutOff) }
+            writer = try reopened()
+        }
+        return batch.isEmpty ? nil : writer
+    }
+
+    /// Another connection in place of one that is lost; a server that several share is not asked for one again and again.
+    func reopened() throws(LedgerError) -> LedgerWriter {
+        // A new and empty database would forget every cap.
+        guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
+        guard instance == nil || !pulse.pausesAttempts else { throw CommitterPulse.refused }
+        do {
+            let writer = makeWriter(on: try open())
+            pulse.noteAttempt(hasFailed: false)
+            return writer
+        } catch {
+            pulse.noteAttempt(hasFailed: true)
+            throw .database(error)
+        }
+    }
+
+    func makeWriter(on connection: any DatabaseConnection) -> LedgerWriter {
+        logKeeper?.adopt(connection)
+        return LedgerWriter(
+            connection: connection,
+            after: knownHead,
+            portions: portions,
+            instance: instance,
+            appRefusals: appRefusals,
+            looksForAll: looksForAll.withLock { $0 }
+        )
+    }
+
+    /// What a log that is opened must go on from.
+    private var knownHead: TreeHead? { treeHead == .empty ? nil : treeHead }
+}
+
 // MARK: - Waiting for the turn to write
 
 extension Committer {
