@@ -18,6 +18,7 @@ struct GenuineAppOfferTests {
     /// A service with a subscriber whose transactions the app shows, and a device whose key is registered.
     private func withSubscriber(
         policy: String = "prefer",
+        identityProviders: String = "[]",
         _ body: (StoreService, TestDevice, (String) throws -> Call) async throws -> Void
     ) async throws {
         // The fake store, and so the service, are of the present.
@@ -28,6 +29,7 @@ struct GenuineAppOfferTests {
         let settings = #"appAttest: {teamId: "ABCDE12345", policy: "\#(policy)"},"#
         try await withStoreService(
             asksStore: false,
+            identityProviders: identityProviders,
             moreOffers: Self.offers,
             changing: { files in
                 files.offers = files.offers.replacing("appAppleId:", with: "\(settings) appAppleId:")
@@ -127,6 +129,35 @@ struct GenuineAppOfferTests {
             #expect(try await world.service.send(call("store_only")).problem == "eligibility-undecided")
             let denied = try #require(try world.service.entries("sign.deny").dropLast().last)
             #expect(denied["genuine"]["by"] == .text("app-attest") && denied["genuine"]["origin"] == .null)
+        }
+    }
+
+    @Test func `a user's token and the genuine app get an offer together, and neither alone nor with a re-signed app`()
+        async throws
+    {
+        let provider = try FakeIdentityProvider()
+        let entry = """
+            [{issuer: "\(provider.issuer)", audience: "offer-signer", bundleIds: ["com.example.app"], name: "login",
+              appAccountToken: {claim: "account"}}]
+            """
+        try await withSubscriber(policy: "require", identityProviders: entry) { world, device, call async throws in
+            var device = device
+            let token = try UserToken(provider.issuer, of: "anna", at: world.service.clock.now)
+                .with("account", "\"\(world.token)\"").text(provider)
+            let fields = [("Content-Type", "application/json"), ("Authorization", "Bearer \(token)")]
+            let asked = Call(fields: fields, body: try call("store_only").body)
+            let challenge = try await world.service.challenge()
+            #expect(try await world.service.send(asked).problem == "genuine-app-required")
+            device.draft.extensions = category(5)
+            #expect(try await world.service.send(device.signed(asked, challenge)).problem == "not-eligible")
+            device.draft.extensions = category(4)
+            device.draft.appID = "ZZZZZ99999.com.example.app"
+            #expect(try await world.service.send(device.signed(asked, challenge)).problem == "genuine-app-refused")
+            device.draft.appID = TestDevice.appID
+            let reply = try await world.service.send(device.signed(asked, challenge))
+            #expect(reply.status == 200 && reply.json["appAccountToken"].text == world.token, "\(reply)")
+            let entry = try #require(try world.service.entries("sign.intent").last)
+            #expect(entry["caller"] == .text("users:login") && entry["genuine"]["origin"] == .text("appStore"))
         }
     }
 

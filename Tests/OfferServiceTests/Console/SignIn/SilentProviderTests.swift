@@ -32,8 +32,6 @@ struct SilentProviderTests {
             #expect(!reply.setCookies.contains { $0.hasPrefix("__Host-offer-signer-session=") })
             #expect(try await place.count("timeout") == 1)
             #expect(try place.service.entries("session.begin").isEmpty)
-            try place.provider.behave()
-            #expect(try await place.finish(try await place.begin()).status == 303, "the next one")
         }
     }
 
