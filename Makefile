@@ -116,7 +116,7 @@ faults-long: setup-checks setup-failover build ## the same for a night, and auto
 failover: setup-failover build ## let Patroni fail over by itself under load: each event by each way to connect (10 minutes)
 	@timeout 3600 /usr/bin/python3 -B Tests/Faults $(RELEASE) --only patroni
 
-fuzz: setup-checks ## try what reads HTTP, JSON, certificates, signed data, attestations and reports of refused signatures with random input (FUZZ_SECONDS each)
+fuzz: setup-checks ## try what reads HTTP, JSON, certificates, signed data, tokens, attestations and reports of refused signatures with random input (FUZZ_SECONDS each)
 	@Scripts/fuzz $(FUZZ_SECONDS)
 
 deb: setup-package build ## build the Debian package into .build/package
