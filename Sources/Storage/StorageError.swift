@@ -37,7 +37,7 @@ package enum StorageError: Error, Hashable, Sendable {
     /// Another process has the file open.
     package static func isOpen(_ path: String) -> StorageError { .busy(EngineReport(path)) }
 
-    /// A statement changed so many rows, and the program relies on another number; what was committed of it is unknown.
+    /// A statement changed this number of rows, and the program relies on another; it may be committed.
     static func changed(_ changes: Int, insteadOf expected: Int) -> StorageError {
         .ioFailure(EngineReport("a statement changed \(changes) rows instead of \(expected)"))
     }

@@ -49,7 +49,7 @@ class Fleet:
         return problems
 
     def exchange(self, index: int) -> list[str]:
-        """Restarts an instance with the other version, whose neighbors still run the one that it had."""
+        """Restarts an instance with the other version, while its neighbors still run the first one."""
         ran = os.readlink(f"/proc/{self.instances[index].service.pid}/exe")
         self._place.binary = next(version for version in self._versions if os.path.realpath(version) != ran)
         return self.restart(index)

@@ -19,7 +19,7 @@ from place import Failure, Place, eventually
 from trial import Row, Setup, percentile, timed
 
 INSTANCES, CONNECTIONS, RATE = 2, 8, 150
-# An event is over once each instance delivered so many signatures for requests that were sent after it.
+# An event is over once each instance has delivered this number of signatures for requests that were sent after it.
 ENOUGH = 20
 # An outage is noticed by then; requests that come later are refused at once.
 NOTICED = 6.0

@@ -59,7 +59,7 @@ package struct CallerDirectory: Sendable {
     /// Whether a caller has a certificate, so that TLS connections are asked for one.
     package let hasCertificates: Bool
 
-    /// The session that the request at hand brings; `nil` if it brings none, and outside of requests.
+    /// The session that the current request brings; `nil` if it brings none, and outside of requests.
     var session: PresentedSession?
 
     /// Callers without a key are left out, because none can call.

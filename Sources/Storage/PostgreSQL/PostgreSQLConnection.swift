@@ -24,7 +24,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
     private var awaitsSchema = false
     /// What was asked ahead, as long as nothing was written since.
     private var asked: [PostgreSQLQuestion] = []
-    /// The lock of the transaction at hand, until it was waited for.
+    /// The question for the current transaction's lock; `nil` once its answer was waited for.
     private var turn: PostgreSQLQuestion?
     private var expectations: [PostgreSQLExpectation] = []
     /// Why the transaction at hand can no longer be committed.

@@ -128,7 +128,7 @@ import Testing
 }
 
 extension TestService {
-    /// How many entries the log has by its head, once the tree of that size was computed anew.
+    /// The number of entries by the log's head, after the tree of that size was computed again.
     fileprivate func verifiedSize() async throws -> Int {
         let reader = LogReader(connection: try ledger.openForReading())
         return Int(try reader.checkedHead().size)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import OfferService
 
-/// A committer whose connection to a server that several share is lost, while the server can't be reached.
+/// A committer has lost its connection to a shared server, and the server can't be reached.
 struct LostServerTests {
     /// Lets a committer connect, or not, as a test says.
     private final class Door: Sendable {

@@ -56,7 +56,7 @@ package enum AuditEvent: Sendable {
     case callerRevoked(CallerID, keyID: String?)
     /// A person signed in to the console by an identity provider.
     case sessionBegun(CallerID, role: CallerRole, expiresAt: Timestamp)
-    /// A person signed out of the console; or a command ended so many sessions of the person.
+    /// A person signed out of the console, or a command ended `count` sessions of the person.
     case sessionEnded(CallerID, count: Int? = nil)
     case recordsExported(from: Int64, count: Int64)
     /// Somebody asked the log something.

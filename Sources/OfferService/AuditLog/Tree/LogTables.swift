@@ -38,7 +38,7 @@ struct LogTables {
         try connection.ask(Self.entries(in: first..<first + count))
     }
 
-    /// Gives the last entries of the log, in order, of which there are not more than so many; all of them must be there.
+    /// Gives the last entries of the log, in order; there are at most `count`, and all of them must be there.
     func newestEntries(
         from first: Int64,
         upTo end: Int64,

@@ -32,7 +32,7 @@ struct CommitQueue {
     private(set) var jobs = 0
     /// In those jobs.
     private(set) var requests = 0
-    /// Whether something of them is switched on or off.
+    /// Whether one of the jobs is a change, such as a seal or a key that is disabled.
     private(set) var hasChange = false
     var chores: [Chore] = []
     var isStopping = false

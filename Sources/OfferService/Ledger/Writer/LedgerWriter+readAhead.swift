@@ -25,7 +25,7 @@ struct AskedAhead {
     /// Of all groups.
     var days: Set<Days> = []
 
-    /// After so many transactions in which others have written nothing, it is only asked where they have.
+    /// After this number of transactions without entries of other instances, only the head is asked ahead.
     static let mostQuiet = 16
 }
 

@@ -28,7 +28,7 @@ package final class LedgerWriter {
     /// Whether the secret of an epoch was destroyed, and what was granted under it is forgotten.
     private(set) var hasForgotten = false
     private var mustReadEpochs = true
-    /// What was asked ahead in the transaction at hand.
+    /// What was asked ahead in the current transaction.
     var asked = AskedAhead()
     /// How many transactions have begun since others have last written.
     private var quietTransactions = AskedAhead.mostQuiet

@@ -9,7 +9,7 @@ enum SessionsCommand: Command {
     static let summary = "list and end sessions of people in the console"
     static var help: String {
         """
-        offer-signer sessions shows who is signed in to the console by an identity provider, and ends sessions.
+        offer-signer sessions lists people who signed in to the console by an identity provider, and ends sessions.
 
         Usage:
           offer-signer sessions list

@@ -3,7 +3,7 @@ import OfferService
 import TestSupport
 import Testing
 
-/// What becomes of a sign-in whose provider takes the code and never answers, and of all other requests.
+/// A provider takes the code of a sign-in and never answers: what happens to the sign-in, and to all other requests.
 struct SilentProviderTests {
     /// Runs `body` with sign-ins that a person brings back while the provider hangs.
     private func withSilentProvider(
