@@ -64,6 +64,7 @@ format: ## format all Swift files in place
 lint: ## check the formatting, the measures of functions and files, and the share of doc comments
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift Clients
 	@/usr/bin/python3 -B Scripts/check-functions --self-test
+	@Scripts/failures --self-test
 	@/usr/bin/python3 -B Scripts/check-functions
 
 leaks: setup-checks ## run the tests of the targets that wrap C under the address sanitizer
