@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import HTTP
 import Synchronization
 import TestSupport
@@ -70,6 +71,40 @@ struct ClientLossTests {
             #expect(busy.isClosedByServer())
             await stopped
             #expect(server.statistics.openConnections == 0)
+        }
+    }
+
+    @Test
+    func `answers what has come when it stops, read or not, on new connections too`() async throws {
+        let isHeld = Mutex(true)
+        let responder = RecordingResponder { request in
+            // Holds the only loop.
+            while request.path == Array("/hold".utf8), isHeld.withLock({ $0 }) { usleep(1000) }
+            return await RecordingResponder.echo(request)
+        }
+        try await mayBlock {
+            let server = try Server(ServerConfiguration(loops: 1), responder: responder)
+            try server.start()
+            var clients = try (0..<8).map { _ in try RawHTTPClient(port: server.port) }
+            for client in clients {
+                client.send(request("GET", "/before"))
+                #expect(try client.readAnswer().status == 200)
+            }
+            let holder = try RawHTTPClient(port: server.port)
+            holder.send(request("GET", "/hold"))
+            #expect(try await eventually { responder.paths.contains("/hold") })
+            clients += try (0..<8).map { _ in try RawHTTPClient(port: server.port) }
+            for client in clients { client.send(request("GET", "/now")) }
+
+            async let stopped: Void = server.stop()
+            try await Task.sleep(for: .milliseconds(100))
+            isHeld.withLock { $0 = false }
+            for client in clients {
+                let answer = try client.readAnswer()
+                #expect(answer.body == "GET /now " && answer.headers["connection"] == "close", "\(answer)")
+                #expect(client.isClosedByServer())
+            }
+            await stopped
         }
     }
 

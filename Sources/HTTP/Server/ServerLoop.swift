@@ -308,7 +308,7 @@ final class ServerLoop: @unchecked Sendable {
         let isOver = { (limit: Duration) in age >= limit.nanoseconds }
         switch connection.phase {
         case .handshake where isOver(deadlines.handshake): timeOut(connection)
-        case .fresh where isDraining, .idle where isDraining: connection.close()
+        case .fresh where isDraining, .idle where isDraining: connection.closeUnlessAsked()
         case .fresh where isOver(deadlines.head): timeOut(connection)
         case .idle where isOver(deadlines.idle): connection.close()
         case .head where isOver(deadlines.head): timeOut(connection, .headTimeout)
@@ -336,12 +336,33 @@ final class ServerLoop: @unchecked Sendable {
         isDraining = true
         hasDrained = completion
         drainBegan = coarseNow()
-        if let listener = unsafe listener { unsafe evconnlistener_free(listener) }
-        unsafe listener = nil
+        endListening()
         for worker in idleWorkers { worker.resume(with: nil) }
         idleWorkers = []
         sweep()
         endIfDrained()
+    }
+
+    /// Closes the listening socket, once who waits in its queue is taken over: they would be reset.
+    private func endListening() {
+        guard let listener = unsafe listener else { return }
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        for _ in 0..<SOMAXCONN {
+            var address = sockaddr_storage()
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            let hasAccepted = unsafe withUnsafeMutableBytes(of: &address) {
+                let address = unsafe $0.assumingMemoryBound(to: sockaddr.self).baseAddress
+                let socket = unsafe Glibc.accept(evconnlistener_get_fd(listener), address, &length)
+                guard socket >= 0 else { return false }
+                evutil_make_socket_closeonexec(socket)
+                evutil_make_socket_nonblocking(socket)
+                unsafe clientHasConnected(listener, socket, address, Int32(length), context)
+                return true
+            }
+            if !hasAccepted { break }
+        }
+        unsafe evconnlistener_free(listener)
+        unsafe self.listener = nil
     }
 
     /// Ends the connections that were not done in time.

@@ -137,6 +137,13 @@ final class Connection: @unchecked Sendable {
     /// Ends the connection at once.
     func close() { end(hasFailed: false) }
 
+    /// Ends a connection that has no request, unless one has come that the loop has not been told of.
+    func closeUnlessAsked() {
+        mayHaveInput = true
+        goOn()
+        if phase == .fresh || phase == .idle { close() }
+    }
+
     private func end(hasFailed: Bool) {
         guard phase != .closed else { return }
         enter(.closed)
