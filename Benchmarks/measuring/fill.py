@@ -68,6 +68,25 @@ def customers(path, count, days=365):
     connection.close()
 
 
+def customers_on_server(cluster, database, count, days=365):
+    """The same on a PostgreSQL server, made by the server itself; all of them are in `grants`."""
+    first = (int(time.time() * 1000) // DAY - days - 1) * DAY
+    subject = "substring(sha256(int8send(n)) FOR 16)"
+    at = f"{first} + n * {days * DAY} / {count}"
+    grant = f"int8send((({at}) << 16) | 28672 | (n & 4095)) || '\\x80' || substring(sha256(int8send(-n)) FOR 7)"
+    key = "(SELECT offer_key FROM granted_offers WHERE rule = 'winback')"
+    numbers = f"generate_series(1, {count}::bigint) n"
+    cluster.sql(database, f"""
+        INSERT INTO grants (subject, offer_key, grant_id, entry_index) SELECT {subject}, {key}, {grant}, 0 FROM {numbers};
+        INSERT INTO issued_grants (grant_id, offer_key, granted_at, account, entry_index)
+        SELECT {grant}, {key}, {at}, {subject}, 0 FROM {numbers};
+        INSERT INTO grants_per_day (offer_key, day, granted)
+        SELECT {key}, {first // DAY} + day, {count // days} FROM generate_series(0, {days - 1}) day""")
+    cluster.sql(database, "VACUUM ANALYZE")
+    # What was filled is on the disk before anything is measured.
+    cluster.sql(database, "CHECKPOINT")
+
+
 def blocks(count):
     """Places of so many grants in the order of customers: 24 bits of the customer, 40 of an entry that the log has."""
     words = sorted({(int.from_bytes(random, "big") << 40) | 1 + number % 4
