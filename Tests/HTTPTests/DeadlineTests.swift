@@ -38,7 +38,7 @@ struct DeadlineTests {
 
     @Test
     func `tells a client that drips the head of a later request`() async throws {
-        try await withServer(Self.configuration { $0.head = .milliseconds(200) }) { server in
+        try await withServer(Self.configuration { $0.head = .seconds(1) }) { server in
             let client = try RawHTTPClient(port: server.port)
             client.send(request("GET", "/first"))
             #expect(try client.readAnswer().body == "GET /first ")
@@ -141,10 +141,11 @@ struct DeadlineTests {
     @Test
     func `waits for a slow responder`() async throws {
         let responder = RecordingResponder { request in
-            try? await Task.sleep(for: .milliseconds(500))
+            try? await Task.sleep(for: .seconds(3))
             return await RecordingResponder.echo(request)
         }
-        let short = Duration.milliseconds(100)
+        // Enough for a busy machine to send a request after it has connected.
+        let short = Duration.seconds(1)
         let configuration = Self.configuration { $0 = Deadlines(head: short, body: short, idle: short, answer: short) }
         try await withServer(configuration, responder) { server in
             let client = try RawHTTPClient(port: server.port)

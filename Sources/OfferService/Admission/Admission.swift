@@ -21,15 +21,22 @@ package final class Admission: Sendable {
     private let metrics: Metrics
 
     /// `isAlone` says that no other instance answers requests for the same database.
+    ///
+    /// A request waits `keysMilliseconds` for the keys of its token's provider.
     package init(
         _ limits: AdmissionLimits,
         proxies: TrustedProxies,
         _ runtime: Runtime,
-        isAlone: Bool = true
+        isAlone: Bool,
+        keysMilliseconds: Int64
     ) {
         self.limits = limits
         self.proxies = proxies
-        tokens = UserTokens(ProviderKeys(runtime), proofs: ProofsOfPossession(runtime, isAlone: isAlone), runtime)
+        tokens = UserTokens(
+            ProviderKeys(runtime, patienceMilliseconds: keysMilliseconds),
+            proofs: ProofsOfPossession(runtime, isAlone: isAlone),
+            runtime
+        )
         let stopwatch = runtime.clock.stopwatch()
         callers = RateLimiter(stopwatch)
         addresses = RateLimiter(stopwatch)

@@ -41,12 +41,8 @@ import Testing
             #expect(try destruction(place).destroy("1") == .removed(path: keyPath))
             #expect(!FileManager.default.fileExists(atPath: keyPath))
             // The running service lets go of the secret too.
-            var status = 0
-            for _ in 0..<200 where status != 200 {
-                try await Task.sleep(for: .milliseconds(50))
-                status = try await place.sign(service, offer: "once", Self.ada).status
-            }
-            #expect(status == 200, "the cap is open")
+            let isOpen = try await eventually { try await place.sign(service, offer: "once", Self.ada).status == 200 }
+            #expect(isOpen, "the cap")
             let grace = try await place.sign(service, offer: "once", #""customerId": "grace""#)
             #expect(grace.problem == "not-eligible", "what was granted under the next secret counts on")
         }

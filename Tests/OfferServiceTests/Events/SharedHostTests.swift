@@ -33,8 +33,11 @@ import Testing
                     #expect(receiver.taken(at: "/\(id)").isEmpty)
                 }
                 #expect(receiver.attempts(at: "/slow") == 8 && receiver.attempts(at: "/slower") == 8)
-                let standings = service.deliverer.standings
-                #expect(standings["slow"]?.backlog == 40 && standings["slower"]?.backlog == 40, "\(standings)")
+                let areBehind = try await eventually {
+                    let standings = service.deliverer.standings
+                    return standings["slow"]?.backlog == 40 && standings["slower"]?.backlog == 40
+                }
+                #expect(areBehind, "\(service.deliverer.standings)")
                 let page = try await service.send(.get("/metrics")).body
                 #expect(page.contains(#"offer_signer_event_backlog_entries{endpoint="slow"} 40"#), "\(page)")
                 isOpen.withLock { $0 = true }

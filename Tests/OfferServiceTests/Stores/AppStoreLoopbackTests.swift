@@ -212,7 +212,7 @@ struct AppStoreLoopbackTests {
     @Test
     func `survives connections that end, and a store that is gone for a while`() async throws {
         let id = try id(try subscribe(.init(.active)).subscriptions[0].originalTransactionID)
-        try await withStore(retries: RetryPolicy(attempts: 2)) { (store) async throws in
+        try await withStore(retries: .patient) { (store) async throws in
             for _ in 0..<3 {
                 #expect(await failure { try await store.api.subscriptionStatuses(of: id, asking) } == nil)
                 try fake.dropConnections()

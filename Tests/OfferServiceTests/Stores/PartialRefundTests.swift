@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: rows, Way.allCases)
     func `count by how much was paid back, in whatever way they came`(row: Row, way: Way) async throws {
-        try await withStoreService(asksStore: way == .api, retries: RetryPolicy(), moreOffers: Self.offers) { world in
+        try await withStoreService(asksStore: way == .api, moreOffers: Self.offers) { world in
             let subscription = FakeAppStore.Subscription(.refunded, latestTransaction: row.refund)
             let id = try world.customer([subscription]).subscriptions[0].originalTransactionID
             if way == .notifications { try await world.deliver(.init("REFUND", transactionID: id)) }

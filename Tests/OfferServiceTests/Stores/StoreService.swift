@@ -104,12 +104,12 @@ extension Call {
 }
 
 extension RetryPolicy {
-    /// For stores that do not answer, whom tests need not wait for.
-    static let impatient = RetryPolicy(
+    /// Pauses little and waits for long: a busy machine must not be taken for a store that does not answer.
+    static let patient = RetryPolicy(
         attempts: 2,
         firstPauseMilliseconds: 10,
-        attemptMilliseconds: 400,
-        overallMilliseconds: 900
+        attemptMilliseconds: 20_000,
+        overallMilliseconds: 40_000
     )
 }
 
@@ -117,7 +117,7 @@ extension RetryPolicy {
 func withStoreService(
     _ wire: Wire = .inProcess,
     asksStore: Bool = true,
-    retries: RetryPolicy = .impatient,
+    retries: RetryPolicy = .patient,
     environments: [StoreEnvironment] = StoreEnvironment.allCases,
     portions: GrantPortions = GrantPortions(),
     identityProviders: String = "[]",

@@ -80,7 +80,7 @@ struct TestFiles: Sendable {
         let sandboxURL: String
         let rootsPath: String
         let trustedCertificatesPath: String
-        var retries = RetryPolicy()
+        var retries = RetryPolicy.patient
     }
 
     /// More settings.
@@ -99,6 +99,8 @@ struct TestFiles: Sendable {
     var retentionMilliseconds: Int64 = 60_000
     /// Waits for that time; a test may say when it is over.
     var retentionPause = Pause.system
+    /// How long a request waits for the keys of its token's provider; longer than by default, as above.
+    var providerKeysMilliseconds: Int64 = 60_000
     /// How long a sign-in to the console waits for the provider's token endpoint; longer than by default, as above.
     var signInMilliseconds = 60_000
 

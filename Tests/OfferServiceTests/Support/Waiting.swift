@@ -11,9 +11,9 @@ func mayBlock<Value: Sendable>(_ body: @Sendable () -> Value) async -> Value {
 @concurrent private func run<Value: Sendable>(_ body: @Sendable () -> Value) async -> Value { body() }
 
 /// Waits until something is so, at most 60 seconds.
-func eventually(_ isSo: () throws -> Bool) async throws -> Bool {
+func eventually(_ isSo: () async throws -> Bool) async throws -> Bool {
     for _ in 0..<6000 {
-        if try isSo() { return true }
+        if try await isSo() { return true }
         try await Task.sleep(for: .milliseconds(10))
     }
     return false

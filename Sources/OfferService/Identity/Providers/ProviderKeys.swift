@@ -13,6 +13,7 @@ package final class ProviderKeys: Sendable {
     private let runtime: Runtime
     private let uptime: Uptime
     private let pause: Pause
+    private let patienceMilliseconds: Int64
     private let state = Guarded(State())
     /// The key that signed each of the latest tokens, by the token's digest: an app sends one token many times.
     private let signers = Guarded(RecentValues<SHA256Digest, [UInt8]>(capacity: 16_384))
@@ -25,9 +26,11 @@ package final class ProviderKeys: Sendable {
         var waiting: [UInt64: (source: Source, continuation: CheckedContinuation<Void, Never>)] = [:]
     }
 
-    /// Asks no provider before ``start(_:current:)``; `pause` is the time between looks at what is due.
-    package init(_ runtime: Runtime, pause: Pause = .system) {
+    /// Asks no provider before ``start(_:current:)``; a request waits `patienceMilliseconds` for keys, and `pause` is the
+    /// time between looks at what is due.
+    package init(_ runtime: Runtime, patienceMilliseconds: Int64, pause: Pause = .system) {
         self.runtime = runtime
+        self.patienceMilliseconds = patienceMilliseconds
         uptime = Uptime(runtime.clock)
         self.pause = pause
     }
@@ -85,7 +88,7 @@ package final class ProviderKeys: Sendable {
         return Int(max(1, (next - now + 999) / 1000))
     }
 
-    /// Returns when the provider has been asked for keys that a token needs, or can't be now; after 2 s at most.
+    /// Returns when the provider has been asked for keys that a token needs, or can't be now, or as long as a request waits.
     ///
     /// Where there are keys, and so a token names one that is not among them, that is once a minute.
     func awaitKeys(of source: Source) async {
@@ -97,8 +100,8 @@ package final class ProviderKeys: Sendable {
         }
         if mayAsk { begin(source) }
         guard let waiter = state.withLock({ $0.nextWaiter(for: source) }) else { return }
-        let patience = Task { [weak self, pause] in
-            await pause(milliseconds: Self.patienceMilliseconds)
+        let patience = Task { [weak self, pause, patienceMilliseconds] in
+            await pause(milliseconds: patienceMilliseconds)
             self?.endWait(of: waiter)
         }
         await withCheckedContinuation { continuation in
@@ -227,7 +230,6 @@ package final class ProviderKeys: Sendable {
     /// Requests that wait for the keys of one provider.
     fileprivate static let mostWaiting = 256
     private static let lookMilliseconds: Int64 = 1000
-    private static let patienceMilliseconds: Int64 = 2000
     private static let timeoutMilliseconds = 10_000
 }
 

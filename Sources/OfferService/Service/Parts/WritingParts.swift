@@ -38,7 +38,8 @@ struct WritingParts: Sendable {
             settings.admission,
             proxies: settings.trustedProxies,
             runtime,
-            isAlone: !ledger.isShared
+            isAlone: !ledger.isShared,
+            keysMilliseconds: dependencies.providerKeysMilliseconds
         )
         reserve = dependencies.diskReserve(settings.database)
         appRefusals = AppRefusals(runtime.clock, reserve: reserve)
