@@ -6,7 +6,7 @@ import OfferDomain
 extension LoadedConfiguration {
     /// Values that no purchase, key or request will ever match.
     var unmatchable: [ConfigurationIssue] {
-        groupNames + keyApps + appsAlike + providerApps + unprovableOrigins
+        groupNames + keyApps + appsAlike + providerApps + unprovableOrigins + keys.identity.unknownOrigins(in: keysPath)
     }
 
     /// Values out of Apple's documentation or our examples that were left as they are.

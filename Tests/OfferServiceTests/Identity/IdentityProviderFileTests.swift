@@ -77,4 +77,24 @@ struct IdentityProviderFileTests {
         let warnings = try Self.issues(Self.good.replacing("com.example.app", with: "com.example.apq")).warnings
         #expect(warnings.contains { $0.contains("com.example.apq") && $0.contains("did you mean com.example.app") })
     }
+
+    @Test(arguments: ["required", "accepted"])
+    func `warns of DPoP without the origin that proofs name`(dpop: String) throws {
+        let entry = Self.good.replacing(#"dpop: "off""#, with: "dpop: \"\(dpop)\"")
+        let found = try Self.issues(entry)
+        #expect(found.errors == [] && found.warnings.count == 1)
+        #expect(
+            found.warnings.contains {
+                $0.contains("/identityProviders/0/publicOrigin: is missing, and dpop is “\(dpop)”")
+            },
+            "\(found.warnings)"
+        )
+        let named = entry.replacing("dpop:", with: #"publicOrigin: "https://offers.example.com", dpop:"#)
+        #expect(try Self.issues(named).warnings == [])
+        let signIn = #"{issuer: "https://login.example.com/2", dpop: "\#(dpop)", name: "two", "#
+        let second = signIn + #"audience: "offer-signer", bundleIds: ["com.example.app"]}"#
+        #expect(
+            try Self.issues(named + "," + second).warnings.contains { $0.contains("/identityProviders/1/publicOrigin") }
+        )
+    }
 }
