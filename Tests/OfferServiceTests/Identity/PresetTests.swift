@@ -12,6 +12,8 @@ struct PresetTests {
         /// More members of the entry.
         var members = #"audience: "offer-signer""#
         let make: @Sendable (UserToken) -> UserToken
+        /// Who the customer is, where the entry does not say it.
+        var customer = "anna"
         /// What must be refused.
         let wrong: [@Sendable (UserToken) -> UserToken]
 
@@ -49,8 +51,10 @@ struct PresetTests {
                 token.header("typ", #""JWT""#).with("ver", #""2.0""#).with("scope", nil).with("scp", #""Offers.Sign""#)
                     .with("azp", #""offer-signer""#).with("oid", #""00000000-0000-0000-0000-000000000001""#)
             },
+            customer: "00000000-0000-0000-0000-000000000001",
             wrong: [
                 { $0.with("ver", #""1.0""#) }, { $0.with("scp", nil) }, { $0.with("ver", "2.0") },
+                { $0.with("oid", nil) },
             ]
         ),
         Row(
@@ -80,9 +84,16 @@ struct PresetTests {
             preset: "okta",
             make: { token in
                 token.header("typ", nil).with("ver", "1").with("scope", nil).with("scp", #"["openid"]"#)
-                    .with("client_id", nil).with("cid", #""0oa1""#)
+                    .with("client_id", nil).with("cid", #""0oa1""#).with("uid", #""00u1""#)
+                    .with("sub", #""anna@example.com""#)
             },
-            wrong: [{ $0.with("nonce", #""n""#) }, { $0.header("typ", #""logout+jwt""#) }]
+            customer: "00u1",
+            wrong: [
+                { $0.with("nonce", #""n""#) }, { $0.header("typ", #""logout+jwt""#) },
+                // A machine's token, and one of the organization's own server, which is for Okta alone.
+                { $0.with("uid", nil).with("sub", #""0oa1""#) },
+                { $0.header("typ", #""application/okta-internal-at+jwt""#) },
+            ]
         ),
         Row(
             preset: "signInWithApple",
@@ -108,6 +119,11 @@ struct PresetTests {
             let good = row.make(UserToken(provider.issuer, at: service.clock.now).signed(by: "rs1", "RS256"))
             let reply = try await service.send(.preview(try good.text(provider)))
             #expect(reply.status == 200, "\(reply) \(service.log.lines.suffix(5))")
+            for (name, status) in [(row.customer, 200), ("other", 403)] {
+                let members = #""bundleId": "com.example.app", "customerId": "\#(name)""#
+                let named = try await service.send(.preview(try good.text(provider), members))
+                #expect(named.status == status, "\(name): \(named)")
+            }
             for change in row.wrong {
                 let token = change(good)
                 let refused = try await service.send(.preview(try token.text(provider)))

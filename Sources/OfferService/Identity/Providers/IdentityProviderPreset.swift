@@ -5,8 +5,9 @@ import Cryptography
 ///
 /// A member of the file replaces what is set here.
 ///
-/// Source: the providers' pages on access tokens and ID tokens, such as Amazon Cognito, Understanding the access token, and
-/// Firebase, Verify ID tokens using a third-party JWT library.
+/// Source: the providers' pages on access tokens and ID tokens, such as Amazon Cognito, Understanding the access token;
+/// Firebase, Verify ID tokens using a third-party JWT library; Auth0, Access token profiles; Microsoft, Access token claims
+/// reference; Okta, OpenID Connect and OAuth 2.0 API; Keycloak, Upgrading to 25 (`nonce`, `sub`).
 enum IdentityProviderPreset: String, CaseIterable {
     case auth0, cognito, entra, firebase, keycloak, okta, signInWithApple
 
@@ -20,6 +21,17 @@ enum IdentityProviderPreset: String, CaseIterable {
             "https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com"
         case .signInWithApple: "https://appleid.apple.com/auth/keys"
         case .auth0, .cognito, .entra, .keycloak, .okta: nil
+        }
+    }
+
+    /// The claim that is the same for a user in all clients, and never another user's.
+    var customerClaim: String {
+        switch self {
+        // `sub` is the user's login, which can change. Machines have no `uid`.
+        case .okta: "uid"
+        // `sub` differs for each application.
+        case .entra: "oid"
+        case .auth0, .cognito, .firebase, .keycloak, .signInWithApple: "sub"
         }
     }
 

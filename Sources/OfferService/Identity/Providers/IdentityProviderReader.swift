@@ -31,7 +31,7 @@ struct IdentityProviderReader {
         preset?.adapt(&policy)
         readPolicy(&policy)
         let jwksURL = readURL("jwksUri") ?? preset?.jwksURL
-        let customer = readCustomer()
+        let customer = readCustomer(preset)
         let accountToken = readAccountToken()
         let attributes = readAttributes("attributes") + readAttributes("facts")
         let proofs = named("dpop", IdentityProvider.ProofPolicy.self) ?? .off
@@ -185,8 +185,9 @@ struct IdentityProviderReader {
 
     // MARK: - What claims are for
 
-    private mutating func readCustomer() -> IdentityProvider.CustomerClaim {
-        guard let value = reader.member("customerId") else { return .init(claim: "sub", form: .asIs) }
+    private mutating func readCustomer(_ preset: IdentityProviderPreset?) -> IdentityProvider.CustomerClaim {
+        let usual = preset?.customerClaim ?? "sub"
+        guard let value = reader.member("customerId") else { return .init(claim: usual, form: .asIs) }
         var own = IdentityProviderReader(
             reader: ObjectReader(value, into: mismatches),
             mismatches: mismatches,
@@ -195,7 +196,7 @@ struct IdentityProviderReader {
         let claim = own.reader.required("claim", "the name of a claim", Self.visible)
         let form = own.named("form", IdentityProvider.CustomerClaim.Form.self) ?? .asIs
         own.reader.finish()
-        return .init(claim: claim ?? "sub", form: form)
+        return .init(claim: claim ?? usual, form: form)
     }
 
     private mutating func readAccountToken() -> IdentityProvider.AccountTokenClaim? {
