@@ -16,8 +16,8 @@ let package = Package(
 // offers to StoreKit is compiled and tested there too. An app never sets it.
 if Context.environment["STOREKIT_STUB"] != nil {
     for target in package.targets { target.dependencies.append("StoreKit") }
-    // The other two are for the documents' snippets alone.
-    for name in ["StoreKit", "DeviceCheck", "CryptoKit"] {
+    // The others are for the documents' snippets alone.
+    for name in ["StoreKit", "DeviceCheck", "CryptoKit", "AuthenticationServices"] {
         package.targets.append(.target(name: name, path: "Stubs/\(name)"))
     }
 }
