@@ -65,23 +65,23 @@ extension AppAttestFault: CustomStringConvertible {
     package var description: String {
         switch self {
         case .cbor(let fault): "The object is not the CBOR that Apple writes (\(fault.rawValue))."
-        case .form: "The object has not the members that Apple's have."
-        case .otherFormat: "The attestation is not of App Attest."
-        case .authenticatorData: "The authenticator data is too short, or goes on too long."
+        case .form: "The object does not have the members of Apple's format."
+        case .otherFormat: "The attestation's format (fmt) is not that of App Attest."
+        case .authenticatorData: "The authenticator data is too short or too long."
         case .extensions: "The extensions of the authenticator data are not as Apple writes them."
-        case .notTwoCertificates: "The attestation has not two certificates."
+        case .notTwoCertificates: "The attestation does not have exactly two certificates."
         case .certificate(let error): error.description
         case .chain(let error): error.description
-        case .nonceMissing: "The leaf certificate has not one nonce."
+        case .nonceMissing: "The leaf certificate does not have exactly one nonce."
         case .otherNonce: "The attestation was made for another challenge."
-        case .otherKeyID: "The attested key has another ID than the request says."
+        case .otherKeyID: "The attested key's ID differs from the one in the request."
         case .credentialID: "The credential ID is not that of the attested key."
         case .credentialKey: "The key in the authenticator data is not the attested key."
         case .counterNotZero: "The counter of an attestation must be 0."
         case .environmentUnknown: "The attestation names no environment of App Attest."
         case .otherEnvironment(let found):
-            "The key is of the environment \(found.rawValue), which the app's settings do not allow."
-        case .otherApp: "The object is of another app, or of another team's copy of it."
+            "The key belongs to the environment \(found.rawValue), which appAttest.environments does not allow."
+        case .otherApp: "The object belongs to another app, or to a copy of the app that another team signed."
         case .signatureForm: "The assertion's signature is not an ECDSA signature in DER."
         case .signatureWrong: "The assertion was made with another key, for another challenge or for another request."
         }

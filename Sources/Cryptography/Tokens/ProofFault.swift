@@ -54,21 +54,21 @@ extension ProofFault: CustomStringConvertible {
     /// A sentence for the operator; it shows no more of the proof than the name of a claim.
     package var description: String {
         switch self {
-        case .missing: "The token came with the scheme DPoP and without a DPoP field."
-        case .repeated: "There is more than one DPoP field."
+        case .missing: "The token came with the scheme DPoP and without a DPoP header."
+        case .repeated: "The request has more than one DPoP header."
         case .form: "The DPoP proof is not a compact JWS with strict JSON."
         case .otherType: "The DPoP proof's typ is not dpop+jwt."
         case .algorithmNotES256: "The DPoP proof's alg is not ES256."
-        case .keyUnfit: "The DPoP proof's jwk is not a public key on P-256 alone."
+        case .keyUnfit: "The DPoP proof's jwk is not exactly a public P-256 key."
         case .signatureWrong: "The DPoP proof's signature does not verify."
         case .claimMissing(let name): "The DPoP proof has no claim “\(name)”."
-        case .claimUnfit(let name): "The DPoP proof's claim “\(name)” is not of the form that it should be."
+        case .claimUnfit(let name): "The DPoP proof's claim “\(name)” does not have the required form."
         case .otherMethod: "The DPoP proof is for another method (htm)."
         case .otherURL: "The DPoP proof is for another URL (htu)."
         case .stale: "The DPoP proof was not made within the last minute (iat), and has no nonce."
-        case .nonceUnknown: "The DPoP proof's nonce is not a recent one of this service."
+        case .nonceUnknown: "The DPoP proof's nonce is not a recent nonce of this service."
         case .otherToken: "The DPoP proof is for another token (ath)."
-        case .otherKey: "The token is bound to another key than the DPoP proof's (cnf.jkt)."
+        case .otherKey: "The token is bound to a key other than the DPoP proof's (cnf.jkt)."
         case .replayed: "The DPoP proof was used before (jti)."
         }
     }

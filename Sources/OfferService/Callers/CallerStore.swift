@@ -7,7 +7,7 @@ package import Storage
 package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case alreadyExists(CallerID)
     case unknownCaller(CallerID)
-    /// It was revoked, which is for good; its name stands in records.
+    /// It was revoked, which is for good; records keep its name.
     case revoked(CallerID)
     case unknownKey(String)
     /// A browser shows a certificate to whatever page asks, and an app's is everyone's.
@@ -16,11 +16,11 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
     case certificateExpired(Timestamp)
     /// Two keys are live already; that is what a rotation needs, and no more.
     case twoLiveKeys(CallerID)
-    /// So many SDK keys are live already.
+    /// As many SDK keys as are allowed are live already.
     case tooManySDKKeys(CallerID)
     /// An SDK key is public, so only an app of known bundles may have it.
     case sdkKeyNeedsApp(CallerID)
-    /// The SDK key or certificate stands for that caller already.
+    /// The SDK key or certificate belongs to that caller already.
     case keyKnown(CallerID)
     case database(StorageError)
 
@@ -39,7 +39,7 @@ package enum CallerStoreError: Error, Hashable, Sendable, CustomStringConvertibl
         case .certificateNeedsBackend(let id):
             "\(id) is not of role backend, and only such callers may have a certificate. Give it an API key with add-key"
         case .certificateExpired(let time): "the certificate expired at \(time.rfc3339)"
-        case .keyKnown(let id): "it stands for \(id) already; revoke it there first"
+        case .keyKnown(let id): "it belongs to \(id) already; revoke it there first"
         case .database(let error): "\(error)"
         }
     }

@@ -127,7 +127,7 @@ package enum CatalogFile {
         _ mismatches: Mismatches
     ) -> [OfferTag] {
         guard let value = app.member("googlePlay") else { return [.ignoreOffer] }
-        if !isAtGooglePlay { app.note("googlePlay", "stands without packageName") }
+        if !isAtGooglePlay { app.note("googlePlay", "needs the app's packageName") }
         var reader = ObjectReader(value, into: mismatches)
         defer { reader.finish() }
         guard let list = reader.member("hideTags") else { return [.ignoreOffer] }

@@ -11,7 +11,7 @@ extension AppAttestSettings {
         _ mismatches: Mismatches
     ) -> AppAttestSettings? {
         guard let value = app.member("appAttest") else { return nil }
-        if !isInAppStore { app.note("appAttest", "stands without bundleId") }
+        if !isInAppStore { app.note("appAttest", "needs the app's bundleId") }
         var reader = ObjectReader(value, into: mismatches)
         let teamID = reader.required("teamId", "ten capital letters and digits, as the developer account shows them") {
             $0.string.flatMap { isTeamID($0) ? $0 : nil }
@@ -32,7 +32,9 @@ extension AppAttestSettings {
             element.string.flatMap(AppAttestEnvironment.init)
                 ?? mismatches.none(element, "expected “production” or “development”, found \(element.summary)")
         }
-        if value.array?.isEmpty == true { mismatches.add(value, "is empty; then no key would be taken") }
+        if value.array?.isEmpty == true {
+            mismatches.add(value, "is empty, so every key would be refused; name at least one, or leave it out")
+        }
         return Set(listed)
     }
 

@@ -5,7 +5,7 @@ package import Cryptography
 package enum GenuineAppFault: Error, Hashable, Sendable {
     /// Not one of each header, or not Base64.
     case headers
-    /// Not of this service, for another app, or over.
+    /// Not of this service, for another app, or expired.
     case challenge
     /// Another key was registered with this challenge.
     case challengeUsed
@@ -41,13 +41,14 @@ extension GenuineAppFault: CustomStringConvertible {
     /// One sentence for the log; callers see no reason beyond what to do.
     package var description: String {
         switch self {
-        case .headers: "The request has not one of each App-Attest header, in Base64."
-        case .challenge: "The challenge is over, or was not made here for this app."
+        case .headers: "The request does not have exactly one of each App-Attest header, in Base64."
+        case .challenge: "The challenge has expired, or this service did not make it for this app."
         case .challengeUsed: "Another key was registered with this challenge."
         case .keyUnknown: "No such key is registered."
-        case .keyOfOtherApp: "The key is registered for another app than the request names."
-        case .environment(let found): "The key is of the environment \(found.rawValue), which appAttest does not allow."
-        case .counter: "The key has signed this or a later assertion before."
+        case .keyOfOtherApp: "The key is registered for an app other than the one in the request."
+        case .environment(let found):
+            "The key belongs to the environment \(found.rawValue), which appAttest.environments does not allow."
+        case .counter: "The service has already accepted this assertion, or a later one of the same key."
         case .proof(let fault): fault.description
         case .playIntegrity(let fault): fault.description
         }

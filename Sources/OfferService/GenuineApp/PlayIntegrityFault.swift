@@ -43,16 +43,17 @@ extension PlayIntegrityFault: CustomStringConvertible {
     /// One sentence for the log; callers see no reason beyond what to do.
     package var description: String {
         switch self {
-        case .headers: "The request has not one of each Play-Integrity header in its form."
-        case .token: "Google does not take it for a token of this app."
-        case .otherApp: "The token is of another app than the request names."
-        case .otherRequest: "The token's request hash is that of another request or nonce."
-        case .time: "The token was not asked for in the last five minutes."
-        case .unevaluated: "Google has evaluated nothing, as of a token that was decoded before."
-        case .unrecognized: "Google Play does not know the build, and otherCertificates has none of its certificates."
-        case .device(let found): "The device meets \(found?.rawValue ?? "nothing"), and deviceIntegrity demands more."
-        case .unlicensed: "The user did not get the app from Google Play, and playIntegrity demands it."
-        case .spent: "A request with the same nonce and content came before."
+        case .headers: "The request does not have exactly one of each Play-Integrity header, in the required form."
+        case .token: "Google does not accept the token as one of this app."
+        case .otherApp: "The token belongs to an app other than the one in the request."
+        case .otherRequest: "The token's request hash is for another request or nonce."
+        case .time: "The app did not request the token within the last five minutes."
+        case .unevaluated: "The token has no verdicts, as when it was decoded before."
+        case .unrecognized:
+            "Google Play does not recognize the build, and otherCertificates has none of its certificates."
+        case .device(let found): "The device meets \(found?.rawValue ?? "nothing"), and deviceIntegrity requires more."
+        case .unlicensed: "The user did not get the app from Google Play, and playIntegrity.licensed requires it."
+        case .spent: "The service has already received a request with the same nonce and content."
         }
     }
 }

@@ -11,7 +11,7 @@ extension PlayIntegritySettings {
         _ mismatches: Mismatches
     ) -> PlayIntegritySettings? {
         guard let value = app.member("playIntegrity") else { return nil }
-        if !isAtGooglePlay { app.note("playIntegrity", "stands without packageName") }
+        if !isAtGooglePlay { app.note("playIntegrity", "needs the app's packageName") }
         var reader = ObjectReader(value, into: mismatches)
         let policy = reader.required("policy", GenuineAppPolicy.expected) { $0.string.flatMap(GenuineAppPolicy.init) }
         let levels = "one of " + DeviceIntegrity.allCases.map(\.rawValue).joined(separator: ", ")

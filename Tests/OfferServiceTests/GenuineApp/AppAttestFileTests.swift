@@ -18,7 +18,7 @@ struct AppAttestFileTests {
         (#"appAttest: {teamId: "ABCDE1234", policy: "require"}"#, "", "ten capital letters and digits"),
         (#"appAttest: {teamId: "ABCDE12345"}"#, "", "policy"),
         (#"appAttest: {teamId: "ABCDE12345", policy: "demand"}"#, "", "one of require, prefer, off"),
-        (#"appAttest: {teamId: "ABCDE12345", policy: "off", environments: []}"#, "", "then no key would be taken"),
+        (#"appAttest: {teamId: "ABCDE12345", policy: "off", environments: []}"#, "", "so every key would be refused"),
         (#"appAttest: {teamId: "ABCDE12345", policy: "off", environments: ["sandbox"]}"#, "", "“development”"),
         (#"appAttest: {teamId: "ABCDE12345", policy: "off", team: "x"}"#, "", "team"),
         (#"appAttest: {teamId: "ABCDE12345", policy: "off"}"#, #", genuineApp: true"#, "one of require, prefer, off"),

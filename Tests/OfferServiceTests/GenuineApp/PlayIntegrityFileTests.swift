@@ -43,7 +43,7 @@ struct PlayIntegrityFileTests {
               appStore: {productId: "p"}, offers: [{id: "o", appStore: {offerId: "x"}}]}]}]}
             """
         )
-        #expect(text.contains("stands without packageName"), "\(text)")
+        #expect(text.contains("needs the app's packageName"), "\(text)")
     }
 
     private func issues(_ file: String) throws -> String {

@@ -122,7 +122,7 @@ function showSignIn(trouble, message) {
   replace(
     main,
     element("h1", { tabindex: "-1" }, "Sign in"),
-    paragraph("See which key signed what, for whom and when, and check that nobody changed the record."),
+    paragraph("See which key signed what, for whom and when, and check that the record is unchanged."),
     messages,
     buttons,
     form,

@@ -53,7 +53,7 @@ async function outcome(answer, signal) {
           entryTable(entries),
         ]
       : notice("warn", "No entry is about this customer", paragraph(
-          "Under this name nobody asked for an offer in this app. Check the app and the name, or try another name of the customer.",
+          "The log has no request for an offer in this app under this name. Check the app and the name, or try another name of the customer.",
         )),
     element("h2", null, "Pseudonyms of this customer"),
     pseudonyms(answer),

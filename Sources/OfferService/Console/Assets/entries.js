@@ -92,9 +92,9 @@ async function nothingFound(page, query, session) {
   return [
     await slips(page.unknown, query, session),
     paragraph(
-      "No entry meets these conditions. Take one away, choose a longer time, or ",
-      element("a", { href: "#/entries" }, "begin anew"),
-      ". Texts must be whole: part of a name finds nothing.",
+      "No entry meets these conditions. Remove a condition, choose a longer time, or ",
+      element("a", { href: "#/entries" }, "start again"),
+      ". Names must be complete: part of a name finds nothing.",
     ),
   ];
 }

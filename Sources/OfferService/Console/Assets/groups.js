@@ -61,7 +61,7 @@ export function groupPanel(query, grouping, signal) {
     const { found, isWhole } = await collect(query, progress, signal);
     const groups = groupsOf(found, grouping.member);
     announce(`${groups.length} groups by ${grouping.name}`);
-    if (groups.length === 0) return paragraph("Nobody: no entry meets these conditions.");
+    if (groups.length === 0) return paragraph("No entry meets these conditions.");
     return [
       !isWhole && paragraph(
         `These are the ${query.get("order") === "oldest" ? "oldest" : "newest"} ${grouped(found.length)} entries; `,

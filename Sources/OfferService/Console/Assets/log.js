@@ -105,7 +105,7 @@ export async function logFacts(signal) {
       ? [`of ${grouped(checkpoint.size)} entries, ${formatted(checkpoint.signedAt)} `, element("span", { class: "hint" }, ago(checkpoint.signedAt))]
       : badge("warn", "none yet")],
     ["Witnesses", witnesses.length === 0
-      ? [badge("warn", "none"), " Nobody else would notice if the log were replaced as a whole."]
+      ? [badge("warn", "none"), " Without a witness, no other party can detect that the whole log was replaced."]
       : witnesses.map(({ name, state, detail }) =>
           element("div", null, badge(witnessKinds[state] ?? "neutral", state), " ", value(name), detail && [": ", value(detail)]))],
     ["Quorum", quorumBadge(log)],

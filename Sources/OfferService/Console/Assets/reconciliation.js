@@ -27,14 +27,14 @@ function silence(found) {
   return { silent, isTotal: !hasUses && silent.length === apps.length };
 }
 
-/** How many there are in all; a list may be the first of more. Where no store tells anything, nobody knows. */
+/** How many there are in all; a list may be the first of more. Without notifications the number is unknown. */
 function counted(found, name) {
   const count = found.counts?.[name] ?? found[name].length;
   if (count > 0) return badge("bad", grouped(count));
   const { silent, isTotal } = silence(found);
   if (isTotal) return badge("neutral", "not known: no notifications");
   if (silent.length === 0) return badge("good", "none");
-  return [badge("good", "none"), element("span", { class: "hint" }, ` of the apps that stores tell of; not known for ${silent.length} more`)];
+  return [badge("good", "none"), element("span", { class: "hint" }, ` for apps with notifications; not known for ${silent.length} more`)];
 }
 
 const notTold = (found) => (found.apps ?? []).reduce((sum, app) => sum + (app.notTold ?? 0), 0);

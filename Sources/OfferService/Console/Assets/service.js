@@ -42,12 +42,12 @@ const mark = { "Offer-Signer-Console": "1" };
 const advices = {
   0: "Check your connection, or whether the service runs, then try again.",
   session: "Sign in again.",
-  401: "It is mistyped, expired or revoked. Whoever runs the service makes a new one: offer-signer callers add NAME --role auditor",
+  401: "It is mistyped, expired or revoked. Ask an operator of the service for a new one: offer-signer callers add NAME --role auditor",
   403: "Sign in with the API key of a caller whose role may do this: auditor to read, admin to act.",
   404: "Check what was asked for; this service may also be of a version that does not have it.",
   409: "Try again in a moment.",
   429: "Wait a little, then try again.",
-  500: "Try again; if it persists, whoever runs the service finds the reason in its log.",
+  500: "Try again. If it persists, an operator of the service finds the reason in its log.",
   503: "Try again in a moment; /health/ready of the service says what is wrong.",
 };
 

@@ -53,7 +53,7 @@ package struct IdentityProviderReport: Sendable {
         return verdict
     }
 
-    /// One line for each provider, and one for each key that is passed over.
+    /// One line for each provider, and one for each key that is ignored.
     var lines: [String] {
         ["Identity providers:"]
             + entries.flatMap { entry in
@@ -85,7 +85,7 @@ package struct IdentityProviderReport: Sendable {
             ? "  \(issuer) publishes no key for \(wanted); compare algorithms in the keys file with \(reading.url)"
             : "  \(issuer): \(usable.count) key\(usable.count == 1 ? "" : "s") for \(wanted), from \(reading.url)"
         let unusable = reading.set.unusable.map { place, fault in
-            "    key \(place) of the set is passed over: it \(fault)"
+            "    key \(place) of the set is ignored: it \(fault)"
         }
         return [first] + unusable
     }
