@@ -21,7 +21,7 @@ WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|SignatureDiagnosis|HTTP|Stor
 # Tests of code with threads of its own: what the thread sanitizer is good at.
 THREADED := ^(HTTPTests|StorageTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyGate|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
 
-.PHONY: help setup setup-checks setup-bench setup-package setup-docs setup-failover build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api swift-client other-sdks identity-provider app-attest faults faults-long failover fuzz deb image package-test check nightly bench instructions compare tools clean
+.PHONY: help setup setup-checks setup-bench setup-package setup-docs setup-failover build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api swift-client other-sdks client-certificates identity-provider app-attest faults faults-long failover fuzz deb image package-test check nightly bench instructions compare tools clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -102,6 +102,9 @@ swift-client: setup-checks build ## build and test the Swift package in Clients/
 other-sdks: setup-checks build ## try the documents' nginx configuration: other SDKs' calls here, all else to the vendor
 	@/usr/bin/python3 -B Tests/OtherSDKs $(RELEASE)
 
+client-certificates: setup-checks build ## try the documents' nginx and HAProxy configuration for client certificates, and break it
+	@/usr/bin/python3 -B Tests/ClientCertificates $(RELEASE)
+
 identity-provider: setup-checks build ## let an app ask with tokens of identity providers that Authlib makes (with what PyPI has)
 	@Scripts/identity-provider $(RELEASE)
 
@@ -133,7 +136,7 @@ package-test: setup-package build ## install, start, upgrade and remove the pack
 	@Scripts/image $(RELEASE) .build/offer-signer-image.tar
 	@Scripts/image-test .build/offer-signer-image.tar
 
-check: lint unsafe tools fuzz linkage docs api swift-client other-sdks identity-provider app-attest leaks faults package-test races test-check test ## run all that gates a change
+check: lint unsafe tools fuzz linkage docs api swift-client other-sdks client-certificates identity-provider app-attest leaks faults package-test races test-check test ## run all that gates a change
 
 nightly: ## run the long forms of the checks (hours)
 	@Scripts/nightly '$(WITHOUT_DATABASE)'
