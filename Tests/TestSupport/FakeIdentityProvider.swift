@@ -40,6 +40,14 @@ package final class FakeIdentityProvider: Sendable {
         )
     }
 
+    /// Holds each reading of the keys from now on, with the keys that are published when it comes, until ``release()``.
+    ///
+    /// `releasingHeld` lets those go on that are held already.
+    package func hold(releasingHeld: Bool = false) throws { try program.perform("hold", ["release": releasingHeld]) }
+
+    /// Lets the readings go on that are held, and all others.
+    package func release() throws { try program.perform("release", Nothing()) }
+
     /// Publishes the keys at another path alone; with `nil` the discovery document can't be read any more.
     package func move(to path: String?) throws { try program.perform("move", ["path": path]) }
 

@@ -17,15 +17,21 @@ package enum ProofFault: Error, Hashable, Sendable {
     case otherURL
     /// `iat` is too far from now; a nonce of ours makes up for a wrong clock.
     case stale
+    /// Another instance could have taken the proof, so it needs a nonce of this one.
+    case nonceMissing
     /// The nonce is none of ours, or an old one.
     case nonceUnknown
     case otherToken
     /// The token is bound to another key.
     case otherKey
     case replayed
+    /// One key has used as many proofs as are remembered of it.
+    case tooManyOfKey
+    /// All keys together have used as many proofs as are remembered.
+    case tooMany
 
     /// Whether the same app gets through with a nonce of ours.
-    package var needsNonce: Bool { self == .stale || self == .nonceUnknown }
+    package var needsNonce: Bool { [.stale, .nonceMissing, .nonceUnknown].contains(self) }
 
     /// The reason in a few lowercase words joined by hyphens, for metrics and logs.
     package var label: String {
@@ -42,10 +48,13 @@ package enum ProofFault: Error, Hashable, Sendable {
         case .otherMethod: "proof-other-method"
         case .otherURL: "proof-other-url"
         case .stale: "proof-stale"
+        case .nonceMissing: "proof-nonce-missing"
         case .nonceUnknown: "proof-nonce-unknown"
         case .otherToken: "proof-other-token"
         case .otherKey: "proof-other-key"
         case .replayed: "proof-replayed"
+        case .tooManyOfKey: "proof-too-many-of-key"
+        case .tooMany: "proof-too-many"
         }
     }
 }
@@ -66,10 +75,13 @@ extension ProofFault: CustomStringConvertible {
         case .otherMethod: "The DPoP proof is for another method (htm)."
         case .otherURL: "The DPoP proof is for another URL (htu)."
         case .stale: "The DPoP proof was not made within the last minute (iat), and has no nonce."
+        case .nonceMissing: "The DPoP proof has no nonce, which several instances always ask for."
         case .nonceUnknown: "The DPoP proof's nonce is not a recent nonce of this service."
         case .otherToken: "The DPoP proof is for another token (ath)."
         case .otherKey: "The token is bound to a key other than the DPoP proof's (cnf.jkt)."
         case .replayed: "The DPoP proof was used before (jti)."
+        case .tooManyOfKey: "The DPoP proof's key has used more proofs in 11 minutes than the service remembers of one."
+        case .tooMany: "More DPoP proofs were used in 11 minutes than the service remembers; add an instance."
         }
     }
 }

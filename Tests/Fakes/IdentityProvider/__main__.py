@@ -56,6 +56,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(200, json.dumps(provider.discovery(mode)).encode(), {})
         if self.path == provider.keys_path:
             body = provider.key_set(mode)
+            if not provider.gate.is_set():
+                # With what was published when the request came.
+                provider.count("held")
+                provider.gate.wait()
             tag = provider.entity_tag(body)
             fields = {"ETag": tag} | ({"Cache-Control": provider.cache_control} if provider.cache_control else {})
             if self.headers.get("if-none-match") == tag:

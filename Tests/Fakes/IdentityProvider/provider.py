@@ -40,7 +40,8 @@ def made_key(name):
         return ec.generate_private_key(ec.SECP256R1())
     if name.startswith("ed"):
         return ed25519.Ed25519PrivateKey.generate()
-    return rsa.generate_private_key(65537, 1024 if name.endswith("small") else 2048)
+    sizes = {"small": 1024, "large": 4096, "huge": 4104}
+    return rsa.generate_private_key(65537, sizes.get(name.rpartition("-")[2], 2048))
 
 
 def jwk(name):
@@ -96,6 +97,9 @@ class Provider:
         self.members = {}
         self.codes, self.asked, self.reuses = {}, [], False
         self.ended = threading.Event()
+        # Readings of the keys go on while it is set.
+        self.gate = threading.Event()
+        self.gate.set()
         self._counts = collections.Counter()
         self._lock = threading.Lock()
 
@@ -145,6 +149,18 @@ class Provider:
             self.ended.set()
             self.ended = threading.Event()
         self.mode, self.delay, self.cache_control = mode, delay, cacheControl
+        return {}
+
+    def control_hold(self, release=False):
+        """Holds each reading of the keys from now on; with `release`, those that are held go on."""
+        if release:
+            self.gate.set()
+        self.gate.clear()
+        return {}
+
+    def control_release(self):
+        """Ends what `hold` began."""
+        self.gate.set()
         return {}
 
     def control_move(self, path=None):

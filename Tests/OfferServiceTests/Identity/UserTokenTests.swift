@@ -192,22 +192,10 @@ struct UserTokenTests {
         }
     }
 
-    /// What is no compact JWS at all.
-    @Test func `refuses what is no signed token`() async throws {
+    @Test func `takes one credential, which is a token or an API key`() async throws {
         let provider = try FakeIdentityProvider()
         try await withService(.inProcess, .trusting(provider)) { service async throws in
             let good = try UserToken(provider.issuer, at: service.clock.now).text(provider)
-            let parts = good.split(separator: ".").map(String.init)
-            let wrong = [
-                "x", "..", "a.b", good + ".", "." + good, good + ".e30.e30", parts[0] + "." + parts[1],
-                parts[0] + "." + parts[1] + ".", good + "=", good.replacing(".", with: ". "), good + " ",
-                parts[0] + "=." + parts[1] + "." + parts[2], String(repeating: "a", count: 9000),
-                good + String(repeating: "A", count: 8192),
-            ]
-            for text in wrong {
-                let reply = try await service.send(.preview(text))
-                #expect(reply.status == 401 && reply.problem == "invalid-token", "\(text.prefix(300)): \(reply)")
-            }
             #expect(try await service.send(.preview(good)).status == 200)
             let twice = Call.preview(good).with("Authorization", "Bearer \(good)")
             #expect(try await service.send(twice).problem == "unauthenticated")

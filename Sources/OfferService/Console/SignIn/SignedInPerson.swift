@@ -111,7 +111,7 @@ struct IDTokenVerifier: Sendable {
             // Before the provider is asked for the key of a header that it cannot have made.
             guard provider.policy.algorithms.contains(token.algorithm) else { throw .algorithmNotAllowed }
             for hasAsked in [false, true] {
-                if hasAsked { await keys.awaitKeys(of: provider.keySource) }
+                if hasAsked { await keys.awaitKeys(of: provider.keySource, for: token) }
                 let isSigned = keys.isSigned(token, by: provider.keySource, hasAsked: hasAsked)
                 guard isSigned != false else { throw .signatureWrong }
                 if isSigned == true { return signed }

@@ -23,7 +23,8 @@ package final class ProviderKeys: Sendable {
         var transport: (any Transport)?
         var loop: Task<Void, Never>?
         var lastWaiter: UInt64 = 0
-        var waiting: [UInt64: (source: Source, continuation: CheckedContinuation<Void, Never>)] = [:]
+        /// The requests that need keys; one has a continuation while it waits for a reading.
+        var waiting: [UInt64: (source: Source, continuation: CheckedContinuation<Void, Never>?)] = [:]
     }
 
     /// Asks no provider before ``start(_:current:)``; a request waits `patienceMilliseconds` for keys, and `pause` is the
@@ -56,7 +57,7 @@ package final class ProviderKeys: Sendable {
             return (state.loop, state.waiting)
         }
         loop?.cancel()
-        for (_, waiter) in waiting { waiter.continuation.resume() }
+        for (_, waiter) in waiting { waiter.continuation?.resume() }
     }
 
     /// The keys that are known; `nil` if there are none, or none that are still good.
@@ -88,10 +89,28 @@ package final class ProviderKeys: Sendable {
         return Int(max(1, (next - now + 999) / 1000))
     }
 
-    /// Returns when the provider has been asked for keys that a token needs, or can't be now, or as long as a request waits.
+    /// Returns when the provider has been asked for keys that the token needs, or can't be now, or as long as a request waits.
     ///
-    /// Where there are keys, and so a token names one that is not among them, that is once a minute.
-    func awaitKeys(of source: Source) async {
+    /// Where there are keys, and so the token names one that is not among them, that is once a minute.
+    func awaitKeys(of source: Source, for token: JSONWebToken) async {
+        let wasAsking = state.withLock { $0.entries[source]?.isAsking == true }
+        askOnDemand(source)
+        guard let waiter = state.withLock({ $0.nextWaiter(for: source) }) else { return }
+        let patience = Task { [weak self, pause, patienceMilliseconds] in
+            await pause(milliseconds: patienceMilliseconds)
+            self?.endWait(of: waiter)
+        }
+        await awaitReading(source, waiter)
+        // A reading that was under way may have begun before the provider published the token's key.
+        if wasAsking, isSigned(token, by: source, hasAsked: false) == nil {
+            askOnDemand(source)
+            await awaitReading(source, waiter)
+        }
+        patience.cancel()
+        endWait(of: waiter)
+    }
+
+    private func askOnDemand(_ source: Source) {
         let now = uptime.milliseconds
         let mayAsk = state.withLock { state in
             var entry = state.entries[source] ?? ProviderKeysEntry()
@@ -99,24 +118,22 @@ package final class ProviderKeys: Sendable {
             return entry.mayAskOnDemand(at: now)
         }
         if mayAsk { begin(source) }
-        guard let waiter = state.withLock({ $0.nextWaiter(for: source) }) else { return }
-        let patience = Task { [weak self, pause, patienceMilliseconds] in
-            await pause(milliseconds: patienceMilliseconds)
-            self?.endWait(of: waiter)
-        }
+    }
+
+    /// Returns when the reading that is under way ends, or the waiter's patience.
+    private func awaitReading(_ source: Source, _ waiter: UInt64) async {
         await withCheckedContinuation { continuation in
             let waits = state.withLock { state in
-                guard state.entries[source]?.isAsking == true else { return false }
-                state.waiting[waiter] = (source, continuation)
+                guard state.entries[source]?.isAsking == true, state.waiting[waiter] != nil else { return false }
+                state.waiting[waiter]?.continuation = continuation
                 return true
             }
             if !waits { continuation.resume() }
         }
-        patience.cancel()
     }
 
     private func endWait(of waiter: UInt64) {
-        state.withLock { $0.waiting.removeValue(forKey: waiter) }?.continuation.resume()
+        state.withLock { $0.waiting.removeValue(forKey: waiter) }?.continuation?.resume()
     }
 
     /// Asks those whose time has come, and forgets those that are no longer in force.
@@ -165,8 +182,8 @@ package final class ProviderKeys: Sendable {
             let before = state.entries[source]?.fault
             state.entries[source]?.settle(outcome, at: now)
             let waiting = state.waiting.filter { $0.value.source == source }
-            for waiter in waiting.keys { state.waiting[waiter] = nil }
-            return (before, waiting.values.map(\.continuation))
+            for waiter in waiting.keys { state.waiting[waiter]?.continuation = nil }
+            return (before, waiting.values.compactMap(\.continuation))
         }
         for continuation in waiting { continuation.resume() }
         tell(source, outcome, before: before)
@@ -240,6 +257,7 @@ extension ProviderKeys.State {
             waiting.values.count(where: { $0.source == source }) < ProviderKeys.mostWaiting
         else { return nil }
         lastWaiter += 1
+        waiting[lastWaiter] = (source, nil)
         return lastWaiter
     }
 }

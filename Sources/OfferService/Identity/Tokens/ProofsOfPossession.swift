@@ -11,6 +11,13 @@ import OfferDomain
 ///
 /// Source: RFC 9449.
 final class ProofsOfPossession: Sendable {
+    /// How many used proofs are remembered for a span.
+    struct Limits {
+        /// More than one customer may ask in a span.
+        var ofKey = 2000
+        var ofAll = 500_000
+    }
+
     private struct State {
         var nonce: String
         var earlierNonce: String?
@@ -27,13 +34,15 @@ final class ProofsOfPossession: Sendable {
     private let startedAt: Timestamp
     private let random: any RandomSource
     private let admitsProofsWithoutNonce: Bool
+    private let limits: Limits
     private let state: Guarded<State>
 
-    init(_ runtime: Runtime, isAlone: Bool) {
+    init(_ runtime: Runtime, isAlone: Bool, limits: Limits = Limits()) {
         uptime = Uptime(runtime.clock)
         startedAt = runtime.clock.now()
         random = runtime.random
         admitsProofsWithoutNonce = isAlone
+        self.limits = limits
         state = Guarded(
             State(
                 nonce: Self.nonce(runtime.random),
@@ -75,7 +84,8 @@ final class ProofsOfPossession: Sendable {
 
     private func checkTime(_ proof: TokenProof, at now: Timestamp) throws(ProofFault) {
         guard let nonce = proof.nonce else {
-            guard admitsProofsWithoutNonce, abs(proof.issuedAt - now.milliseconds) <= Self.windowMilliseconds,
+            guard admitsProofsWithoutNonce else { throw .nonceMissing }
+            guard abs(proof.issuedAt - now.milliseconds) <= Self.windowMilliseconds,
                 proof.issuedAt >= startedAt.milliseconds - 1000
             else { throw .stale }
             return
@@ -91,21 +101,22 @@ final class ProofsOfPossession: Sendable {
     private func use(_ proof: TokenProof) throws(ProofFault) {
         let key = Array(SHA256.digest(of: proof.thumbprint.bytes + Array(proof.id.utf8)).bytes.prefix(16))
         let now = uptime.milliseconds
-        let isFirst = state.withLock { state in
+        let fault = state.withLock { state -> ProofFault? in
             if now - state.spanBeganAt >= Self.spanMilliseconds {
                 let isOld = now - state.spanBeganAt >= 2 * Self.spanMilliseconds
                 (state.usedEarlier, state.used) = (isOld ? [] : state.used, [])
                 (state.usedOfKey, state.spanBeganAt) = ([:], now)
             }
+            guard !state.usedEarlier.contains(key), !state.used.contains(key) else { return .replayed }
             // No proof is forgotten early: one that can't be remembered is refused.
             let ofKey = state.usedOfKey[proof.thumbprint, default: 0]
-            guard !state.usedEarlier.contains(key), state.used.count < Self.mostUsed, ofKey < Self.mostUsedOfKey,
-                state.used.insert(key).inserted
-            else { return false }
+            guard ofKey < limits.ofKey else { return .tooManyOfKey }
+            guard state.used.count < limits.ofAll else { return .tooMany }
+            state.used.insert(key)
             state.usedOfKey[proof.thumbprint] = ofKey + 1
-            return true
+            return nil
         }
-        guard isFirst else { throw .replayed }
+        if let fault { throw fault }
     }
 
     private func renew(_ state: inout State, at now: Int64) {
@@ -126,7 +137,4 @@ final class ProofsOfPossession: Sendable {
     private static let nonceMilliseconds: Int64 = 300_000
     /// Longer than a nonce is good for.
     private static let spanMilliseconds: Int64 = 660_000
-    private static let mostUsed = 500_000
-    /// More than one customer may ask in a span.
-    private static let mostUsedOfKey = 2000
 }

@@ -77,7 +77,7 @@ final class UserTokens: Sendable {
     /// The user, once the provider has been asked for its keys, if it may be.
     func callerAfterAsking(_ presented: Presented, at now: Timestamp) async throws(Refusal) -> Caller {
         let source = presented.provider.keySource
-        await keys.awaitKeys(of: source)
+        await keys.awaitKeys(of: source, for: presented.token)
         if let caller = try caller(presented, at: now, hasAsked: true) { return caller }
         guard keys.known(of: source) == nil else { throw refusal(.keyUnknown, source.issuer) }
         throw .caller(.identityProviderUnavailable(retryAfterSeconds: keys.retryAfterSeconds(of: source)))
