@@ -65,9 +65,8 @@ BREAKS = {
         ("no certificate is asked for", r" ca-file .*$", "", NO_CERTIFICATE_COMES),
         ("certificates of other issuers are refused", r" ca-ignore-err .*$", "",
          {"registered certificate, self-signed": "refused: TLSV1_ALERT_UNKNOWN_CA"}),
-        # Beside a certificate in Client-Cert, the service does not look at the other header.
         ("X-SSL-Client-Cert is not deleted", r"^ *http-request del-header X-SSL-.*\n", "",
-         forged(HEADERS[1], REFUSED, NONE)),
+         forged(HEADERS[1], REFUSED, NONE, OTHER, ANOTHER)),
         ("Client-Cert is not deleted", r"^ *http-request del-header Client-Cert\n", "", forged(HEADERS[0], SHOP, NONE)),
         ("Client-Cert is neither deleted nor set", r"^ *http-request del-header Client-Cert\n.*\n", "",
          {"registered certificate": UNKNOWN, **forged(HEADERS[0], SHOP, NONE, OTHER, ANOTHER)}),

@@ -28,15 +28,16 @@ package struct ClientCertificates: Sendable {
     /// - Throws: ``RequestFault/clientCertificate(_:)`` for a header of another sender, or one that can't be read. To pass over
     ///   it would hide a proxy that is set up wrongly.
     func certificate(of request: Request) throws(Refusal) -> CertificateKey? {
+        var key: CertificateKey?
         for name in Self.headers where name.count(in: request) > 0 {
             guard name == header, proxies.contains(request.peer) else {
                 throw .request(.clientCertificate(.unknownSender(name)))
             }
             guard let der = name.certificate(in: request) else { throw .request(.clientCertificate(.unreadable(name))) }
-            return CertificateKey(SHA256.digest(of: der))
+            key = CertificateKey(SHA256.digest(of: der))
         }
         // A proxy that shows a certificate of its own shows none of its client.
-        guard !proxies.contains(request.peer) else { return nil }
+        guard key == nil, !proxies.contains(request.peer) else { return key }
         return request.certificateDigest.flatMap { SHA256Digest(bytes: $0) }.map(CertificateKey.init)
     }
 }

@@ -124,6 +124,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [("Client-Cert", "X-SSL-Client-Cert"), ("X-SSL-Client-Cert", "Client-Cert")])
+    func `the other header is refused beside the configured one`(configured: String, other: String) async throws {
+        let certificate = try Self.certificate("shop")
+        let values = [
+            "Client-Cert": ":\(String(decoding: Base64.encode(certificate.der), as: UTF8.self)):",
+            "X-SSL-Client-Cert": Self.escaped(certificate),
+        ]
+        var files = TestFiles()
+        files.settings = [.clientCertificateProxy: "10.0.0.7", .clientCertificateHeader: configured]
+        try await withService(.inProcess, files) { service async throws in
+            try know(certificate, as: "shop", in: service)
+            let call = Call.get("/v1/callers/self").from("10.0.0.7").with(configured, try #require(values[configured]))
+            #expect(try await service.send(call).status == 200)
+            let reply = try await service.send(call.with(other, try #require(values[other])))
+            #expect(reply.status == 400 && reply.problem == "client-certificate-refused", "\(reply)")
+            #expect(reply.body.contains(#""detail":"\#(other) counts only from"#), "\(reply)")
+        }
+    }
+
     @Test func `a certificate of the TLS handshake is its caller, unless the request has an API key`() async throws {
         let (known, other) = (try Self.certificate("shop"), try Self.certificate("other"))
         try await withService(.inProcess, TestFiles()) { service async throws in
