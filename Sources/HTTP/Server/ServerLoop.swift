@@ -343,7 +343,7 @@ final class ServerLoop: @unchecked Sendable {
         endIfDrained()
     }
 
-    /// Closes the listening socket, once who waits in its queue is taken over: they would be reset.
+    /// Closes the listening socket, after it has accepted the connections in its queue, which closing would reset.
     private func endListening() {
         guard let listener = unsafe listener else { return }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()

@@ -137,7 +137,7 @@ final class Connection: @unchecked Sendable {
     /// Ends the connection at once.
     func close() { end(hasFailed: false) }
 
-    /// Ends a connection that has no request, unless one has come that the loop has not been told of.
+    /// Ends a connection without a request, unless one lies in its socket unread.
     func closeUnlessAsked() {
         mayHaveInput = true
         goOn()
