@@ -33,6 +33,9 @@ package enum ProofFault: Error, Hashable, Sendable {
     /// Whether the same app gets through with a nonce of ours.
     package var needsNonce: Bool { [.stale, .nonceMissing, .nonceUnknown].contains(self) }
 
+    /// Whether the same proof counts once earlier ones are forgotten.
+    package var isOfRate: Bool { [.tooManyOfKey, .tooMany].contains(self) }
+
     /// The reason in a few lowercase words joined by hyphens, for metrics and logs.
     package var label: String {
         switch self {

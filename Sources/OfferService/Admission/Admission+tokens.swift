@@ -5,7 +5,7 @@ import OfferDomain
 extension Admission {
     /// Authenticates a caller by API key, or a user by token, for calls about offers.
     ///
-    /// Waits only for a token of a provider whose keys have to be read first, for 2 s at most.
+    /// Waits only for a token of a provider whose keys have to be read first, and not for long.
     func asker(_ request: Request, _ snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Caller {
         guard !snapshot.identity.isEmpty, let credential = request.headers.tokenCredential else {
             return try asker(request, snapshot.callers, at: now)

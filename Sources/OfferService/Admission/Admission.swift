@@ -21,20 +21,18 @@ package final class Admission: Sendable {
     private let metrics: Metrics
 
     /// `isAlone` says that no other instance answers requests for the same database.
-    ///
-    /// A request waits `keysMilliseconds` for the keys of its token's provider.
     package init(
         _ limits: AdmissionLimits,
         proxies: TrustedProxies,
         _ runtime: Runtime,
         isAlone: Bool,
-        keysMilliseconds: Int64
+        userTokens: UserTokenOptions
     ) {
         self.limits = limits
         self.proxies = proxies
         tokens = UserTokens(
-            ProviderKeys(runtime, patienceMilliseconds: keysMilliseconds),
-            proofs: ProofsOfPossession(runtime, isAlone: isAlone),
+            ProviderKeys(runtime, patienceMilliseconds: userTokens.keysMilliseconds),
+            proofs: ProofsOfPossession(runtime, isAlone: isAlone, limits: userTokens.proofs),
             runtime
         )
         let stopwatch = runtime.clock.stopwatch()
@@ -152,6 +150,8 @@ package enum RateScope: String, CaseIterable, Sendable {
     case caller, address, subject
     /// From one address or subscriber, or from all apps, at the same time.
     case atOnce = "at-once"
+    /// DPoP proofs of one key, or of all keys together.
+    case proofs
 }
 
 /// How often callers of role `app` may ask; `nil` is as often as they like.

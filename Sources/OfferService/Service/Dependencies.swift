@@ -41,8 +41,8 @@ package struct Dependencies: Sendable {
     package var retentionMilliseconds: Int64 = 300
     /// Waits for that time.
     package var retentionPause = Pause.system
-    /// How long a request waits for the keys of the identity provider whose token it has.
-    package var providerKeysMilliseconds: Int64 = 2000
+    /// How users' tokens are checked.
+    package var userTokens = UserTokenOptions()
     /// How long a person who signs in to the console waits for the provider's token endpoint.
     package var signInMilliseconds = 10_000
     /// Where Google Play's purchases and messages come from; `nil`: from Google, as the settings say.

@@ -50,7 +50,7 @@ struct ProofLimitsTests {
     private static func instance(
         _ clock: SettableClock,
         isAlone: Bool = true,
-        _ limits: ProofsOfPossession.Limits = .init()
+        _ limits: ProofLimits = .init()
     ) throws -> ProofsOfPossession {
         let log = Log(level: .debug, clock: clock.wallClock, sink: LogRecorder().sink)
         let runtime = Runtime(clock: clock.wallClock, random: try SystemRandom(), log: log)
@@ -58,7 +58,7 @@ struct ProofLimitsTests {
     }
 
     @Test func `remembers 2,000 proofs of a key and 500,000 in all`() {
-        #expect(ProofsOfPossession.Limits().ofKey == 2000 && ProofsOfPossession.Limits().ofAll == 500_000)
+        #expect(ProofLimits().ofKey == 2000 && ProofLimits().ofAll == 500_000)
     }
 
     @Test func `a key that has used as many proofs as are remembered has to wait, and no other key has`() throws {
@@ -86,6 +86,32 @@ struct ProofLimitsTests {
         for proof in used { #expect(busy.fault(proof, at: instance) == .replayed, "none is forgotten") }
         clock.advance(seconds: 660)
         #expect(other.fault(try other.proof(9), at: instance) == nil)
+    }
+
+    @Test func `a user beyond the limit is told when to ask again, and their token stays good`() async throws {
+        let provider = try FakeIdentityProvider()
+        var files = TestFiles.trusting(provider, #"dpop: "required", publicOrigin: "\#(Device.origin)""#)
+        files.userTokens.proofs.ofKey = 5
+        for setting: Setting in [.appRate, .appRatePerAddress, .appRatePerCustomer] { files.settings[setting] = "none" }
+        try await withService(.inProcess, files) { service async throws in
+            let key = try provider.deviceKey("es-device")
+            let token = try UserToken(provider.issuer, at: service.clock.now)
+                .with("cnf", #"{"jkt":"\#(key.thumbprint)"}"#).text(provider)
+            let proof = ProofOfPossessionTests.Proof(key, for: token, at: service.clock.now)
+            func ask(_ number: Int, _ nonce: String? = nil) async throws -> Reply {
+                let text = try proof.with("jti", "\"\(number)\"").with("nonce", nonce.map { "\"\($0)\"" }).text(
+                    provider
+                )
+                let call = Call.preview("").changing("Authorization") { _ in "DPoP \(token)" }
+                return try await service.send(call.with("DPoP", text))
+            }
+            for number in 0..<5 { #expect(try await ask(number).status == 200) }
+            service.clock.advance(seconds: 30)
+            let refused = try await ask(5)
+            #expect(refused.status == 429 && refused.problem == "rate-limited", "\(refused)")
+            #expect(refused.headers["retry-after"] == "630" && refused.body.contains("DPoP proofs"), "\(refused)")
+            #expect(service.metrics[.rateLimited(scope: "proofs")] == 1)
+        }
     }
 
     @Test func `a used proof is remembered for as long as its nonce is good, over the end of a span too`() throws {

@@ -154,7 +154,7 @@ struct ProviderKeysTests {
         }
         try provider.behave(.hang)
         var files = TestFiles.trusting(provider)
-        files.providerKeysMilliseconds = 50
+        files.userTokens.keysMilliseconds = 50
         try await withService(.inProcess, files) { service async throws in
             #expect(try await status(service, provider) == 503)
         }

@@ -100,7 +100,11 @@ struct TestFiles: Sendable {
     /// Waits for that time; a test may say when it is over.
     var retentionPause = Pause.system
     /// How long a request waits for the keys of its token's provider; longer than by default, as above.
-    var providerKeysMilliseconds: Int64 = 60_000
+    var userTokens: UserTokenOptions = {
+        var options = UserTokenOptions()
+        options.keysMilliseconds = 60_000
+        return options
+    }()
     /// How long a sign-in to the console waits for the provider's token endpoint; longer than by default, as above.
     var signInMilliseconds = 60_000
 

@@ -72,7 +72,7 @@ extension TestService {
         dependencies.verify = files.verifies
         dependencies.retentionMilliseconds = files.retentionMilliseconds
         dependencies.retentionPause = files.retentionPause
-        dependencies.providerKeysMilliseconds = files.providerKeysMilliseconds
+        dependencies.userTokens = files.userTokens
         dependencies.signInMilliseconds = files.signInMilliseconds
         if let disk = files.disk { dependencies.diskReserve = { _ in DiskReserve { disk } } }
         if let retries = files.appStore?.retries { dependencies.storeRetries = retries }

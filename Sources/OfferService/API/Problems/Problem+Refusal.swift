@@ -289,6 +289,7 @@ extension Problem {
             case .caller: "This caller has"
             case .address: "This caller has, from this network address,"
             case .subject: "About this customer, this caller has"
+            case .proofs: "With DPoP proofs, this user has"
             case .atOnce: "Of this caller's requests, too many are under way at once: it has"
             }
         return "\(whose) asked for more than it may. Ask again in \(seconds) s."

@@ -11,13 +11,6 @@ import OfferDomain
 ///
 /// Source: RFC 9449.
 final class ProofsOfPossession: Sendable {
-    /// How many used proofs are remembered for a span.
-    struct Limits {
-        /// More than one customer may ask in a span.
-        var ofKey = 2000
-        var ofAll = 500_000
-    }
-
     private struct State {
         var nonce: String
         var earlierNonce: String?
@@ -34,10 +27,10 @@ final class ProofsOfPossession: Sendable {
     private let startedAt: Timestamp
     private let random: any RandomSource
     private let admitsProofsWithoutNonce: Bool
-    private let limits: Limits
+    private let limits: ProofLimits
     private let state: Guarded<State>
 
-    init(_ runtime: Runtime, isAlone: Bool, limits: Limits = Limits()) {
+    init(_ runtime: Runtime, isAlone: Bool, limits: ProofLimits) {
         uptime = Uptime(runtime.clock)
         startedAt = runtime.clock.now()
         random = runtime.random
@@ -80,6 +73,12 @@ final class ProofsOfPossession: Sendable {
         try proof.check(method: request.method.name, url: origin + path, token: token, confirmation: confirmation)
         try checkTime(proof, at: now)
         try use(proof)
+    }
+
+    /// The whole seconds until the proofs of the current span no longer count against limits, at least 1.
+    var retryAfterSeconds: Int64 {
+        let elapsed = uptime.milliseconds - state.withLock(\.spanBeganAt)
+        return max(1, (Self.spanMilliseconds - elapsed + 999) / 1000)
     }
 
     private func checkTime(_ proof: TokenProof, at now: Timestamp) throws(ProofFault) {

@@ -132,7 +132,13 @@ final class UserTokens: Sendable {
             ["issuer": .text(issuer), "reason": .text(fault.label), "detail": .text(fault.description)]
         )
         var nonce: String?
-        if case .proof(let fault) = fault, fault.needsNonce { nonce = proofs.nonce }
+        if case .proof(let fault) = fault {
+            if fault.isOfRate {
+                metrics.count(.rateLimited(scope: RateScope.proofs.rawValue))
+                return .caller(.rateLimited(.proofs, nil, retryAfterSeconds: proofs.retryAfterSeconds))
+            }
+            if fault.needsNonce { nonce = proofs.nonce }
+        }
         return .caller(.tokenRefused(fault, nonce: nonce))
     }
 }

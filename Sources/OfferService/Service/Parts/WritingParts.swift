@@ -39,7 +39,7 @@ struct WritingParts: Sendable {
             proxies: settings.trustedProxies,
             runtime,
             isAlone: !ledger.isShared,
-            keysMilliseconds: dependencies.providerKeysMilliseconds
+            userTokens: dependencies.userTokens
         )
         reserve = dependencies.diskReserve(settings.database)
         appRefusals = AppRefusals(runtime.clock, reserve: reserve)
