@@ -46,11 +46,9 @@ extension Finding {
         case .regionMatches: "the customer's region is one of those listed"
         case .regionDiffers: "the customer's region is not one of those listed"
         case .regionUnknown: "the customer's region is not known; \(Self.sending("region"))"
-        case .appOriginMatches: "the app comes from one of the places listed"
-        case .appOriginDiffers: "the app comes from none of the places listed"
-        case .appOriginUnknown:
-            "it is not known where the app comes from; send an App Attest assertion of iOS 27 or later, or as a backend "
-                + "facts.appOrigin"
+        case .appOriginMatches, .appOriginDiffers, .appOriginUnknown, .deviceIntegrityMet, .deviceIntegrityLower,
+            .deviceIntegrityUnknown, .appLicensed, .appNotLicensed, .appLicenseUnknown:
+            appSentence
         case .ownershipMatches, .ownershipDiffers, .ownershipUnknown: ownershipSentence
         case .refunded, .notRefunded, .refundsUnknown: refundedSentence
         case .environmentMatches, .environmentDiffers, .environmentUnknown: environmentSentence

@@ -198,6 +198,12 @@ package enum FindingCode: String, CaseIterable, Sendable {
     case appOriginMatches = "app-origin-matches"
     case appOriginDiffers = "app-origin-differs"
     case appOriginUnknown = "app-origin-unknown"
+    case deviceIntegrityMet = "device-integrity-met"
+    case deviceIntegrityLower = "device-integrity-lower"
+    case deviceIntegrityUnknown = "device-integrity-unknown"
+    case appLicensed = "app-licensed"
+    case appNotLicensed = "app-not-licensed"
+    case appLicenseUnknown = "app-license-unknown"
     case refunded
     case notRefunded = "not-refunded"
     case refundsUnknown = "refunds-unknown"

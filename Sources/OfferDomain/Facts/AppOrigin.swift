@@ -18,10 +18,3 @@ package enum AppOrigin: String, CaseIterable, Sendable {
     /// Another category of Apple's, or a build that Google Play does not know.
     case other
 }
-
-extension CustomerFacts {
-    /// Adds where the app is from that asks: as a trusted caller states it, or as the app has proven itself.
-    package mutating func state(appOrigin: AppOrigin?, at instant: Timestamp) {
-        self.appOrigin = appOrigin.map { Fact($0, source: .statedByCaller, observedAt: instant) }
-    }
-}

@@ -55,8 +55,8 @@ package struct CustomerFacts: Hashable, Sendable {
     package var ownership: Fact<Ownership>?
     /// Whether the subscription is a test purchase.
     package var environment: Fact<StoreEnvironment>?
-    /// Where the app is from that asks, in this very request.
-    package var appOrigin: Fact<AppOrigin>?
+    /// What is known of the app that asks, in this very request: it is of no customer, and no store tells it.
+    package var app = AppFacts()
     /// What a caller states; evidence goes by pseudonyms, and does not tell it.
     package var originalTransactionID: Fact<TransactionID>?
     /// The group that status, end, renewal and ownership are of.

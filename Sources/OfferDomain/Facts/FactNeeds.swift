@@ -82,8 +82,8 @@ extension Rule {
         case .ownership: .ownership
         case .refunded: .refunds
         case .environment: .environment
-        // No store knows where the app is from.
-        case .grants, .cooldown, .budget, .window, .attribute, .appOrigin: []
+        // A store's answer about a customer does not tell of the app.
+        case .grants, .cooldown, .budget, .window, .attribute, .appOrigin, .deviceIntegrity, .appLicensed: []
         }
     }
 }

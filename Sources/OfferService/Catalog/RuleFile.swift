@@ -71,6 +71,8 @@ struct RuleFile {
         case "appleWinBackEligible":
             return value.bool.map(Rule.appleWinBackEligible) ?? mismatches.none(value, expected("true or false", value))
         case "billingPlan": return choice(value).map(Rule.billingPlan)
+        case "appLicensed":
+            return value.bool.map(Rule.appLicensed) ?? mismatches.none(value, expected("true or false", value))
         case "priceStepUpConsent": return choice(value).map(Rule.priceStepUpConsent)
         case "ownership": return choice(value).map(Rule.ownership)
         case "environment": return choice(value).map(Rule.environment)
@@ -89,6 +91,9 @@ struct RuleFile {
         case "region": rule = .region(in: list(&reader) { identifier($0) })
         case "renewsTo": rule = .renewsTo(in: list(&reader) { identifier($0) })
         case "appOrigin": rule = .appOrigin(in: list(&reader) { choice($0) })
+        case "deviceIntegrity":
+            let levels = "one of " + DeviceIntegrity.allCases.map(\.rawValue).joined(separator: ", ")
+            rule = reader.required("atLeast", levels) { $0.choice() }.map(Rule.deviceIntegrity)
         case "cancelled":
             rule = .cancelled(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
         case "lapsed":

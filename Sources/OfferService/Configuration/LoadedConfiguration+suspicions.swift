@@ -6,7 +6,7 @@ import OfferDomain
 extension LoadedConfiguration {
     /// Values that no purchase, key or request will ever match.
     var unmatchable: [ConfigurationIssue] {
-        groupNames + keyApps + appsAlike + providerApps + unprovableOrigins + keys.identity.unknownOrigins(in: keysPath)
+        groupNames + keyApps + appsAlike + providerApps + unprovableApps + keys.identity.unknownOrigins(in: keysPath)
     }
 
     /// Values out of Apple's documentation or our examples that were left as they are.
@@ -72,24 +72,23 @@ extension LoadedConfiguration {
         }
     }
 
-    /// Rules that ask where the app is from, of apps whose proofs are not looked at.
-    private var unprovableOrigins: [ConfigurationIssue] {
+    /// Rules that ask about the app, of apps that cannot prove that.
+    private var unprovableApps: [ConfigurationIssue] {
         catalog.offers.compactMap { offer in
-            guard offer.policy.rule?.asksAppOrigin == true else { return nil }
-            let (app, settings): (String, String)
-            switch offer.listing {
-            case .appStore(let listing):
-                guard !catalog.looksAtProofs(of: listing.bundleID) else { return nil }
-                (app, settings) = (listing.bundleID.text, "appAttest")
-            case .googlePlay(let key):
-                guard !catalog.looksAtProofs(of: key.packageName) else { return nil }
-                (app, settings) = (key.packageName.text, "playIntegrity")
-            }
+            let rules = offer.policy.rule?.asksAboutApp ?? []
+            guard let rule = rules.first(where: { !catalog.canProve($0, of: offer.listing) }) else { return nil }
+            let reason =
+                switch offer.listing {
+                case .appStore(let listing) where catalog.looksAtProofs(of: listing.bundleID):
+                    "the App Store does not say it of \(listing.bundleID.text)"
+                case .appStore(let listing): "\(listing.bundleID.text) has no appAttest, or its policy is off"
+                case .googlePlay(let key): "\(key.packageName.text) has no playIntegrity, or its policy is off"
+                }
             return ConfigurationIssue(
                 .warning,
                 place: offersPath,
-                "the rule of \(offer.id) asks appOrigin, and \(app) has no \(settings), or its policy is off: only a "
-                    + "backend can state facts.appOrigin then"
+                "the rule of \(offer.id) asks \(rule.name), and \(reason): only a backend can state "
+                    + "facts.\(rule.name) then"
             )
         }
     }
@@ -179,4 +178,15 @@ private func similar(to name: String, among names: [String]) -> String? {
 
 extension SubscriptionGroupID {
     fileprivate var isOfDigits: Bool { text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+}
+
+extension Catalog {
+    /// Whether an app of that store can prove what the rule asks about it.
+    fileprivate func canProve(_ rule: Rule, of listing: StoreListing) -> Bool {
+        switch listing {
+        case .appStore(let listing):
+            if case .appOrigin = rule { looksAtProofs(of: listing.bundleID) } else { false }
+        case .googlePlay(let key): looksAtProofs(of: key.packageName)
+        }
+    }
 }

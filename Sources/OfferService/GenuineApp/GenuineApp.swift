@@ -17,8 +17,8 @@ package struct GenuineApp: Hashable, Sendable {
     package enum Evidence: Hashable, Sendable {
         /// Which of Apple's services vouches for the app.
         case appAttest(AppAttestEnvironment)
-        /// What the device meets, and whether the user got the app from Google Play.
-        case playIntegrity(DeviceIntegrity, isLicensed: Bool)
+        /// What the device meets, and whether the user got the app from Google Play; `nil` if Google did not look.
+        case playIntegrity(DeviceIntegrity, isLicensed: Bool?)
     }
 
     /// By which means an app proves itself.
@@ -32,6 +32,15 @@ package struct GenuineApp: Hashable, Sendable {
             case .appAttest: .appStore
             case .playIntegrity: .googlePlay
             }
+        }
+    }
+
+    /// What rules may ask of it.
+    var facts: AppFacts {
+        switch evidence {
+        case .appAttest: AppFacts(origin: origin)
+        case .playIntegrity(let device, let isLicensed):
+            AppFacts(origin: origin, device: device, isLicensed: isLicensed)
         }
     }
 

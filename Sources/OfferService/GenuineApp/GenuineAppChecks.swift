@@ -131,8 +131,8 @@ extension RequestContext {
 }
 
 extension CatalogOffer {
-    /// Whether a proof makes a difference for an app: the policy demands it, or the rule asks where the app is from.
-    var needsProof: Bool { genuineApp == .require || policy.rule?.asksAppOrigin == true }
+    /// Whether a proof makes a difference for an app: the policy demands it, or the rule asks about the app.
+    var needsProof: Bool { genuineApp == .require || policy.rule?.asksAboutApp.isEmpty == false }
 }
 
 /// An assertion as it was sent, with a challenge of ours that is good for one of the apps that the request is about.

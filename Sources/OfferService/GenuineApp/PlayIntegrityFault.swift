@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
 /// Why a token of Play Integrity does not prove that the app is genuine.
 package enum PlayIntegrityFault: Error, Hashable, Sendable {
     /// Not one of each header, or not of their form.

@@ -49,7 +49,7 @@ struct PlayIntegrityToken: Sendable {
         guard (-Self.clockSkewMilliseconds...Self.lifetimeMilliseconds).contains(age) else { throw .time }
         let origin = try origin(payload, settings)
         guard let device = payload.device, device >= settings.device else { throw .device(payload.device) }
-        guard payload.isLicensed || !settings.demandsLicense else { throw .unlicensed }
+        guard payload.isLicensed == true || !settings.demandsLicense else { throw .unlicensed }
         return GenuineApp(
             app: app,
             evidence: .playIntegrity(device, isLicensed: payload.isLicensed),

@@ -106,6 +106,8 @@ enum FactToForget {
             ("that all refunds are known", { $0.facts.forgetThatRefundsAreAll() }),
             ("storefront", { $0.facts.storefront = nil }), ("region", { $0.facts.region = nil }),
             ("ownership", { $0.facts.ownership = nil }), ("environment", { $0.facts.environment = nil }),
+            ("origin of the app", { $0.facts.app.origin = nil }), ("device", { $0.facts.app.device = nil }),
+            ("license", { $0.facts.app.isLicensed = nil }),
             ("attributes", { $0.attributes = nil }), ("owners", { $0.owners = [] }),
             ("customer", { $0.owners.remove(.customer) }),
             ("transaction", { $0.owners.remove(.originalTransaction) }),

@@ -99,7 +99,8 @@ struct RuleIssueTests {
             .usedOffers(type: .introductory, offer: nil, atMost: 0), .grants(atMost: 1, perDays: 36_500),
             .cooldown(days: 1), .budget(atMost: 1), .window(from: RuleRow.now, until: nil), .refunded(withinDays: 1),
             .storefront(in: [try Storefront("USA")]), .region(in: [try Region("US")]), .ownership(.purchased),
-            .environment(.sandbox), .appOrigin(in: [.appStore, .testFlight]),
+            .environment(.sandbox), .appOrigin(in: [.appStore, .testFlight]), .deviceIntegrity(atLeast: .basic),
+            .appLicensed(false),
             .attribute(name: "a", .range(atLeast: 1, atMost: 1)),
             .attribute(name: "a", .isIn([.text("x")])),
         ]

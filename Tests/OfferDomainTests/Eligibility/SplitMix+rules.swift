@@ -43,7 +43,7 @@ extension SplitMix {
     private mutating func ledgerRule() -> Rule {
         let days = Int.random(in: 1...20, using: &self)
         let perDays = chance(in: 3) ? nil : days
-        switch Int.random(in: 0..<6, using: &self) {
+        switch Int.random(in: 0..<8, using: &self) {
         case 0:
             return .grants(
                 atMost: Int.random(in: 1...3, using: &self),
@@ -57,6 +57,8 @@ extension SplitMix {
             let from = chance(in: 3) ? nil : RuleRow.now.adding(days: days - 10)
             return .window(from: from, until: chance(in: 2) ? nil : RuleRow.now.adding(days: days))
         case 4: return .appOrigin(in: [pick(AppOrigin.allCases), pick(AppOrigin.allCases)])
+        case 5: return .deviceIntegrity(atLeast: pick(DeviceIntegrity.allCases))
+        case 6: return .appLicensed(chance(in: 2))
         default: return .attribute(name: "risk", attributeTest())
         }
     }
@@ -115,7 +117,9 @@ extension SplitMix {
         if !chance(in: 4) { facts.region = .stated(try Region("US")) }
         if !chance(in: 4) { facts.ownership = .stated(pick(Ownership.allCases)) }
         if !chance(in: 4) { facts.environment = .stated(pick(StoreEnvironment.allCases)) }
-        if !chance(in: 4) { facts.appOrigin = .stated(pick(AppOrigin.allCases)) }
+        if !chance(in: 4) { facts.app.origin = pick(AppOrigin.allCases) }
+        if !chance(in: 4) { facts.app.device = pick(DeviceIntegrity.allCases) }
+        if !chance(in: 4) { facts.app.isLicensed = chance(in: 2) }
         if !chance(in: 4) { facts.offersUsed = .stated(try uses()) } else { facts.offersSeen = .stated(try uses()) }
         return facts
     }

@@ -77,25 +77,6 @@ struct StoreRuleTests {
             .environmentUnknown,
             asking("the store environment is not known", "environment")
         ),
-        RuleRow(
-            .appOrigin(in: [.appStore, .testFlight]),
-            .met,
-            .appOriginMatches,
-            "the app comes from one of the places listed"
-        ) { $0.facts.appOrigin = .stated(.testFlight) },
-        RuleRow(
-            .appOrigin(in: [.appStore, .testFlight]),
-            .notMet,
-            .appOriginDiffers,
-            "the app comes from none of the places listed"
-        ) { $0.facts.appOrigin = .stated(.enterprise) },
-        RuleRow(
-            .appOrigin(in: [.appStore]),
-            .undecided,
-            .appOriginUnknown,
-            "it is not known where the app comes from; send an App Attest assertion of iOS 27 or later, or as a backend "
-                + "facts.appOrigin"
-        ),
     ]
 
     private static func lapsed(_ status: SubscriptionStatus?, days: Int) -> (inout EvaluationContext) -> Void {

@@ -11,7 +11,8 @@ struct UndecidedAdviceTests {
             .usedOffers(type: .winBack, offer: nil, atMost: 0), .grants(atMost: 1),
             .grants(atMost: 1, per: .originalTransaction), .cooldown(days: 1), .storefront(in: [try Storefront("USA")]),
             .region(in: [try Region("US")]), .ownership(.purchased), .refunded(withinDays: 1),
-            .environment(.production), .appOrigin(in: [.appStore]), .attribute(name: "tier", .exists(true)),
+            .environment(.production), .appOrigin(in: [.appStore]), .deviceIntegrity(atLeast: .strong),
+            .appLicensed(true), .attribute(name: "tier", .exists(true)),
             .all([.status(in: [.active])]), .any([.status(in: [.active])]), .not(.status(in: [.active])),
         ]
     }

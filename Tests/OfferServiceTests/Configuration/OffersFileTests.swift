@@ -39,8 +39,8 @@ struct OffersFileTests {
         """
 
     private static let ruleNames =
-        " (known: all, any, appOrigin, appleWinBackEligible, attribute, autoRenew, billingPlan, budget, cancelled, commitmentEnds, "
-        + "commitmentPeriod, cooldown, environment, grants, isActive, lapsed, "
+        " (known: all, any, appLicensed, appOrigin, appleWinBackEligible, attribute, autoRenew, billingPlan, budget, cancelled, commitmentEnds, "
+        + "commitmentPeriod, cooldown, deviceIntegrity, environment, grants, isActive, lapsed, "
         + "not, ownership, priceStepUpConsent, refunded, region, renewsTo, status, storefront, subscribedBefore, usedOffers, window)"
 
     private static let floor =

@@ -56,6 +56,15 @@ struct SuspicionTests {
             unproven.contains { $0.contains("back asks appOrigin, and com.acme.notes has no appAttest") },
             "\(unproven)"
         )
+        let unsaid = Self.offers.replacing(rule, with: "appLicensed: true")
+            .replacing(old, with: #"appAttest: {teamId: "ABCDE12345", policy: "prefer"}, plans: ["#)
+        let warnings = try load(Self.offers, unsaid).warnings.map(\.description)
+        #expect(
+            warnings.contains {
+                $0.contains("back asks appLicensed, and the App Store does not say it of com.acme.notes")
+            },
+            "\(warnings)"
+        )
         let proven = asked.replacing(old, with: #"appAttest: {teamId: "ABCDE12345", policy: "prefer"}, plans: ["#)
         #expect(try load(Self.offers, proven).warnings.isEmpty)
     }

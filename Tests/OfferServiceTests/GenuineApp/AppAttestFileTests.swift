@@ -27,6 +27,19 @@ struct AppAttestFileTests {
             "/appOrigin/in"
         ),
         (
+            #"appAttest: {teamId: "ABCDE12345", policy: "off"}"#,
+            #"}, eligibility: {deviceIntegrity: {atLeast: "hardware"}"#,
+            "one of basic, device, strong"
+        ),
+        (
+            #"appAttest: {teamId: "ABCDE12345", policy: "off"}"#, #"}, eligibility: {deviceIntegrity: "strong""#,
+            "expected an object"
+        ),
+        (
+            #"appAttest: {teamId: "ABCDE12345", policy: "off"}"#, #"}, eligibility: {appLicensed: "yes""#,
+            "true or false"
+        ),
+        (
             #"appAttest: {teamId: "ABCDE12345", policy: "off"}"#, #"}, eligibility: {appOrigin: {in: ["web"]}"#,
             "testFlight"
         ),

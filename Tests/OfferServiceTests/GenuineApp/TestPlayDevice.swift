@@ -77,6 +77,7 @@ func withPlayIntegrity(
     policy: String = "require",
     _ integrity: String = "requestsPerDay: 100000000",
     settings: [Setting: String] = [.appRatePerAddress: "none"],
+    moreOffers: [(id: String, rule: String)] = [],
     _ body: (FakePlayWorld) async throws -> Void
 ) async throws {
     let rest = "admitsUnprovenCustomers: true"
@@ -93,13 +94,21 @@ func withPlayIntegrity(
                 {id: "free", \(rest), googlePlay: {offerId: "free", admitsNewCustomers: true, genuineApp: "off"}},
                 {id: "from_play", \(rest), googlePlay: {offerId: "from-play", admitsNewCustomers: true,
                  genuineApp: "prefer"}, eligibility: {appOrigin: {in: ["playStore"]}}},
+                \(moreOffers.map { offer in
+                    """
+                    {id: "\(offer.id)", \(rest), googlePlay: {offerId: "\(offer.id)", admitsNewCustomers: true},
+                     eligibility: \(offer.rule)},
+                    """
+                }.joined())
               ],
             }],
           }],
         }
         """
     try await withFakePlay(wire, offers: offers, settings: settings) { world in
-        for offer in ["must", "free", "from-play"] { try world.play.setOffer(.init(offer, of: "premium")) }
+        for offer in ["must", "free", "from-play"] + moreOffers.map(\.id) {
+            try world.play.setOffer(.init(offer, of: "premium"))
+        }
         try await body(world)
     }
 }

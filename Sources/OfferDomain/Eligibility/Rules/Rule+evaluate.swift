@@ -31,13 +31,14 @@ extension Rule {
             cooldown(days: days, context.redeemable(per: scope, in: stores), scope, at: context.now)
         case .budget(let atMost, let days, let stores): budget(atMost, days, stores, context)
         case .window(let from, let until): window(from, until, context.now)
-        case .storefront, .region, .ownership, .environment, .appOrigin: place(context.facts)
+        case .storefront, .region, .ownership, .environment: place(context.facts)
+        case .appOrigin, .deviceIntegrity, .appLicensed: app(context.facts.app)
         case .refunded(let days, let percent): refunded(withinDays: days, percent, context)
         case .attribute(let name, let test): attribute(name, test, context.attributes)
         }
     }
 
-    /// Where customer, purchase and app are from.
+    /// Where customer and purchase are from.
     private func place(_ facts: CustomerFacts) -> Finding {
         switch self {
         case .storefront(let list):
@@ -47,8 +48,6 @@ extension Rule {
             equality(facts.ownership, wanted, .ownershipMatches, .ownershipDiffers, .ownershipUnknown)
         case .environment(let wanted):
             equality(facts.environment, wanted, .environmentMatches, .environmentDiffers, .environmentUnknown)
-        case .appOrigin(let list):
-            membership(facts.appOrigin, list, .appOriginMatches, .appOriginDiffers, .appOriginUnknown)
         default: preconditionFailure("not a rule of a place")
         }
     }

@@ -12,7 +12,7 @@ extension Rule {
                 + rules.enumerated().flatMap { $1.issues(at: "\(check.pointer)/\($0)") }
         case .not(let rule): return rule.issues(at: check.pointer)
         case .subscribedBefore, .autoRenew, .isActive, .billingPlan, .priceStepUpConsent, .appleWinBackEligible,
-            .ownership, .environment:
+            .ownership, .environment, .deviceIntegrity, .appLicensed:
             return []
         case .status(let allowed): return check.list(allowed.map(\.rawValue), "/in")
         case .storefront(let allowed): return check.list(allowed.map(\.text), "/in")

@@ -19,7 +19,8 @@ extension Rule {
             needs.otherStore = stores == .both
         case .subscribedBefore, .status, .lapsed, .autoRenew, .isActive, .cancelled, .renewsTo, .billingPlan,
             .priceStepUpConsent, .commitmentEnds, .commitmentPeriod, .appleWinBackEligible, .usedOffers, .window,
-            .storefront, .region, .ownership, .refunded, .environment, .appOrigin, .attribute:
+            .storefront, .region, .ownership, .refunded, .environment, .appOrigin, .deviceIntegrity, .appLicensed,
+            .attribute:
             break
         }
         return needs
@@ -27,13 +28,13 @@ extension Rule {
 }
 
 extension Rule {
-    /// Whether it asks where the app is from.
-    package var asksAppOrigin: Bool {
+    /// The rules among this and those inside it that ask about the app.
+    package var asksAboutApp: [Rule] {
         switch self {
-        case .all(let rules), .any(let rules): rules.contains(where: \.asksAppOrigin)
-        case .not(let rule): rule.asksAppOrigin
-        case .appOrigin: true
-        default: false
+        case .all(let rules), .any(let rules): rules.flatMap(\.asksAboutApp)
+        case .not(let rule): rule.asksAboutApp
+        case .appOrigin, .deviceIntegrity, .appLicensed: [self]
+        default: []
         }
     }
 

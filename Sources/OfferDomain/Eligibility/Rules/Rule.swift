@@ -62,6 +62,10 @@ package indirect enum Rule: Hashable, Sendable {
     case environment(StoreEnvironment)
     /// The app that asks is from one of these places.
     case appOrigin(in: [AppOrigin])
+    /// Google says that the app's device meets at least this.
+    case deviceIntegrity(atLeast: DeviceIntegrity)
+    /// Whether Google says that the user got the app from Google Play.
+    case appLicensed(Bool)
     case attribute(name: String, AttributeTest)
 
     /// The name in an offers file.
@@ -93,6 +97,8 @@ package indirect enum Rule: Hashable, Sendable {
         case .refunded: "refunded"
         case .environment: "environment"
         case .appOrigin: "appOrigin"
+        case .deviceIntegrity: "deviceIntegrity"
+        case .appLicensed: "appLicensed"
         case .attribute: "attribute"
         }
     }
@@ -102,7 +108,7 @@ package indirect enum Rule: Hashable, Sendable {
         "all", "any", "not", "subscribedBefore", "status", "lapsed", "autoRenew", "isActive", "cancelled", "renewsTo",
         "billingPlan", "commitmentEnds", "commitmentPeriod", "appleWinBackEligible", "usedOffers", "grants", "cooldown",
         "budget", "window", "storefront", "region", "ownership", "refunded",
-        "environment", "appOrigin", "attribute", "priceStepUpConsent",
+        "environment", "appOrigin", "deviceIntegrity", "appLicensed", "attribute", "priceStepUpConsent",
     ]
 }
 

@@ -49,9 +49,17 @@ struct CustomerFactsReader {
             appleWinBackEligible: reader.optional("appleWinBackEligible", "true or false", \.bool),
             at: observedAt
         )
-        facts.state(appOrigin: choice(&reader, "appOrigin"), at: observedAt)
+        facts.app = readApp(&reader)
         facts.state(priceStepUpConsent: choice(&reader, "priceStepUpConsent"), at: observedAt)
         return facts
+    }
+
+    private func readApp(_ reader: inout ObjectReader) -> AppFacts {
+        AppFacts(
+            origin: choice(&reader, "appOrigin"),
+            device: choice(&reader, "deviceIntegrity"),
+            isLicensed: reader.optional("appLicensed", "true or false", \.bool)
+        )
     }
 
     /// A number that a commitment can have.

@@ -135,8 +135,10 @@ extension AuditEntry {
         case .appAttest(let environment): writer.member("environment", plain: environment.rawValue)
         case .playIntegrity(let device, let isLicensed):
             writer.member("device", plain: device.rawValue)
-            writer.name("licensed")
-            writer.boolean(isLicensed)
+            if let isLicensed {
+                writer.name("licensed")
+                writer.boolean(isLicensed)
+            }
         }
         if let origin = proof.origin { writer.member("origin", plain: origin.rawValue) }
         writer.endObject()

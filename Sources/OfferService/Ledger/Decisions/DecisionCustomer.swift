@@ -24,7 +24,7 @@ package struct DecisionCustomer: Sendable {
     package let epoch: String
     /// The ledger's key of the account that purchases made with the grant will name; `nil` if they will name none.
     package let account: [UInt8]?
-    /// The facts that a trusted caller stated; of an app's, where it has proven to be from.
+    /// The facts that a trusted caller stated; of an app's, what it has proven of itself.
     package private(set) var facts: SharedFacts
     /// `nil` if no trusted caller stated any.
     package let attributes: Attributes?
@@ -50,7 +50,7 @@ package struct DecisionCustomer: Sendable {
             }
             account = names.first?.pseudonym.ledgerKey
         }
-        if let origin = context.proof(of: app, at: store)?.origin { facts = facts.with(origin, at: context.receivedAt) }
+        if let proof = context.proof(of: app, at: store) { facts = facts.with(proof.facts) }
     }
 
     /// A user name of StoreKit 1 that is no UUID is on no transaction.
@@ -70,9 +70,9 @@ package struct DecisionCustomer: Sendable {
 }
 
 extension SharedFacts {
-    fileprivate func with(_ origin: AppOrigin, at now: Timestamp) -> SharedFacts {
+    fileprivate func with(_ app: AppFacts) -> SharedFacts {
         var facts = value
-        facts.state(appOrigin: origin, at: now)
+        facts.app = app
         return SharedFacts(facts)
     }
 }

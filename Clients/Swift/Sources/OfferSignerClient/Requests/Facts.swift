@@ -30,6 +30,11 @@ public struct Facts: Encodable, Hashable, Sendable {
         case appStore, testFlight, development, enterprise, developerId, playStore, other
     }
 
+    /// What Google says that the app's device meets, from the least.
+    public enum DeviceIntegrity: String, Encodable, Sendable {
+        case basic, device, strong
+    }
+
     /// Whether the customer agrees to the higher price that Google Play asks about.
     public enum PriceStepUpConsent: String, Encodable, Sendable {
         case notRequired, pending, confirmed, completed
@@ -72,6 +77,8 @@ public struct Facts: Encodable, Hashable, Sendable {
     public var appleWinBackEligible: Bool?
     public var priceStepUpConsent: PriceStepUpConsent?
     public var appOrigin: AppOrigin?
+    public var deviceIntegrity: DeviceIntegrity?
+    public var appLicensed: Bool?
     public var expiresAt: Date?
     public var autoRenew: AutoRenewal?
     public var ownership: Ownership?

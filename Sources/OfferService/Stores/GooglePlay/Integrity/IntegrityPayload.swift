@@ -29,7 +29,7 @@ package struct IntegrityPayload: Hashable, Sendable {
     /// The highest that is met.
     package var device: DeviceIntegrity?
     /// Whether the user got the app from Google Play.
-    package var isLicensed = false
+    package var isLicensed: Bool?
 
     package init() {}
 }
@@ -41,32 +41,12 @@ package enum IntegrityLookup: Hashable, Sendable {
     case refused
 }
 
-/// What a device meets, from the least.
-///
-/// Source: Google, [Device integrity](https://developer.android.com/google/play/integrity/verdicts#device-integrity-field).
-package enum DeviceIntegrity: String, CaseIterable, Comparable, Sendable {
-    /// It passes basic checks, and may run any system.
-    case basic
-    /// A certified device with Google Play.
-    case device
-    /// The same, with proof by hardware and security updates of the last year.
-    case strong
-
-    var label: String {
+extension DeviceIntegrity {
+    fileprivate var label: String {
         switch self {
         case .basic: "MEETS_BASIC_INTEGRITY"
         case .device: "MEETS_DEVICE_INTEGRITY"
         case .strong: "MEETS_STRONG_INTEGRITY"
-        }
-    }
-
-    package static func < (one: DeviceIntegrity, other: DeviceIntegrity) -> Bool { one.rank < other.rank }
-
-    private var rank: Int {
-        switch self {
-        case .basic: 0
-        case .device: 1
-        case .strong: 2
         }
     }
 }
@@ -90,7 +70,7 @@ extension IntegrityPayload {
             let license = Self.text(payload["accountDetails"]?.object?["appLicensingVerdict"])
         else { return nil }
         self.device = DeviceIntegrity.allCases.filter { device.contains($0.label) }.max()
-        isLicensed = license == "LICENSED"
+        isLicensed = ["LICENSED": true, "UNLICENSED": false][license]
     }
 
     private mutating func read(app: JSONObject?) -> Bool {
