@@ -96,6 +96,11 @@ package final class Catalog: Sendable {
         AttributeNeeds(offers.filter { $0.app == app }.compactMap(\.policy.rule))
     }
 
+    /// The facts that rules of an app's offers read, and the App Store's own conditions.
+    package func factNeeds(of app: AppName) -> FactNeeds {
+        offers.filter { $0.app == app }.reduce([]) { $0.union($1.factNeeds) }
+    }
+
     /// What the app's keys must be; `nil` of an app whose proofs are not looked at.
     func appAttest(of bundleID: BundleID) -> AppAttestSettings? { policies.appAttest[bundleID] }
 

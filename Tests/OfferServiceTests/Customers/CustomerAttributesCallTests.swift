@@ -123,7 +123,7 @@ extension TestService {
     ]
 
     private static let bodies = [
-        (#"{"expiresInSeconds": 60}"#, "/attributes", "is missing"),
+        (#"{"expiresInSeconds": 60}"#, "/attributes", "is missing, and so is facts"),
         (#"{"attributes": {}}"#, "/expiresAt", "is missing, and so is expiresInSeconds"),
         (#"{"attributes": {}, "expiresInSeconds": 59}"#, "/expiresInSeconds", "from 60 to 7776000"),
         (#"{"attributes": {}, "expiresInSeconds": 7776001}"#, "/expiresInSeconds", "from 60 to 7776000"),
@@ -134,7 +134,7 @@ extension TestService {
         (#"{"attributes": {}, "expiresAt": "2026-07-01T12:00:00.123Z"}"#, "/expiresAt", "is not within"),
         (#"{"attributes": {}, "expiresAt": "2026-09-29T12:00:00.124Z"}"#, "/expiresAt", "the next 90 days"),
         (#"{"attributes": {}, "expiresAt": -9223372036854775808}"#, "/expiresAt", "expected a time"),
-        (#"{"attributes": {}, "expiresInSeconds": 60, "facts": {}}"#, "/facts", "is not a known member"),
+        (#"{"attributes": {}, "expiresInSeconds": 60, "fact": {}}"#, "/fact", "did you mean “facts”"),
     ]
 
     @Test func `what no rule has a use for is refused, with what rules read`() async throws {

@@ -21,31 +21,11 @@ import Testing
         wrap: @escaping TestService.Wrap = { $0 },
         _ body: (StoreService, (String) throws -> String) async throws -> Void
     ) async throws {
-        let provider = try FakeIdentityProvider()
-        let entry = """
-            [{issuer: "\(provider.issuer)", audience: "offer-signer", bundleIds: ["com.example.app"], name: "login"}]
-            """
-        try await withStoreService(
-            asksStore: false,
-            identityProviders: entry,
-            moreOffers: Self.offers,
-            wrap: wrap
-        ) { world async throws in
-            try await body(world) { user in
-                try UserToken(provider.issuer, of: user, at: world.service.clock.now).text(provider)
-            }
-        }
+        try await withUsers(offers: Self.offers, wrap: wrap, body)
     }
 
     private static func ask(_ token: String, _ offer: String, _ members: String = "") -> Call {
-        let more = members.isEmpty ? "" : ", \(members)"
-        let body = """
-            {"bundleId": "com.example.app", "productId": "com.example.monthly", "offerId": "\(offer)"\(more)}
-            """
-        return Call(
-            fields: [("Content-Type", "application/json"), ("Authorization", "Bearer \(token)")],
-            body: Array(body.utf8)
-        )
+        .offer(offer, with: token, members)
     }
 
     /// Makes it known that a customer of that name is a subscriber.

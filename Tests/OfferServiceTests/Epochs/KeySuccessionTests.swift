@@ -134,7 +134,7 @@ import Testing
         Row(
             "stored attributes",
             "SELECT subject FROM customer_attributes",
-            "INSERT INTO customer_attributes VALUES (?, '{}', 1, 2, 3)"
+            "INSERT INTO customer_attributes VALUES (?, '{}', 1, 2, 3, '{}')"
         ),
         Row(
             "a subscription that somebody has",

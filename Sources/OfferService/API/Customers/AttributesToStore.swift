@@ -3,7 +3,7 @@ import HTTP
 import JSON
 import OfferDomain
 
-/// What a backend sends to be stored of a customer; every member already in its type.
+/// Attributes and facts that a backend sends to be stored of a customer; every member already in its type.
 struct AttributesToStore: Sendable {
     let new: AttributeChange.New
 
@@ -12,8 +12,8 @@ struct AttributesToStore: Sendable {
     /// Seconds that attributes may be stored for.
     private static let lifetimes = 60...(StoredAttributes.mostDays * 86_400)
 
-    /// Reads the body; refuses attributes that no rule reads, and values that no rule can judge.
-    init(_ request: Request, for needs: AttributeNeeds, at now: Timestamp) throws(Refusal) {
+    /// Reads the body; refuses attributes and facts that no rule of the app reads, and values that no rule can judge.
+    init(_ request: Request, for app: AppName, in catalog: Catalog, at now: Timestamp) throws(Refusal) {
         try request.requireJSON()
         let document: JSONDocument
         do {
@@ -23,13 +23,19 @@ struct AttributesToStore: Sendable {
         }
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
-        let attributes = reader.required("attributes", "an object of booleans, numbers and strings") { value in
-            Self.attributes(value, for: needs, mismatches)
+        let attributes = reader.optional("attributes", "an object of booleans, numbers and strings") { value in
+            Self.attributes(value, for: catalog.attributeNeeds(of: app), mismatches)
+        }
+        let facts = reader.member("facts").flatMap { value in
+            FactsToStore.read(value, for: catalog.factNeeds(of: app), at: now, mismatches)
+        }
+        if ["attributes", "facts"].allSatisfy({ reader.member($0) == nil }) {
+            reader.note("attributes", "is missing, and so is facts; send one of them or both, even empty")
         }
         let expiresAt = Self.expiry(&reader, at: now)
         reader.finish()
-        guard mismatches.all.isEmpty, let attributes, let expiresAt else { throw .invalid(mismatches) }
-        new = AttributeChange.New(attributes: attributes, expiresAt: expiresAt)
+        guard mismatches.all.isEmpty, let expiresAt else { throw .invalid(mismatches) }
+        new = AttributeChange.New(attributes: attributes, facts: facts, expiresAt: expiresAt)
     }
 
     private static func attributes(

@@ -3,8 +3,8 @@ import HTTP
 import JSON
 import OfferDomain
 
-/// `PUT`, `GET` and `DELETE /v1/customers/{customerId}/attributes`: what a backend stores of a customer, so that an app's own
-/// requests are decided on it too.
+/// `PUT`, `GET` and `DELETE /v1/customers/{customerId}/attributes`: attributes and facts that a backend stores of a customer,
+/// so that an app's own requests are decided on them too.
 package struct CustomerAttributesCall: Sendable {
     private let admission: Admission
     private let committer: Committer
@@ -29,7 +29,7 @@ package struct CustomerAttributesCall: Sendable {
         let user = pseudonyms.pseudonym(of: .customer(customer), in: app.name)
         var new: AttributeChange.New?
         switch request.method {
-        case .put: new = try AttributesToStore(request, for: catalog.attributeNeeds(of: app.name), at: now).new
+        case .put: new = try AttributesToStore(request, for: app.name, in: catalog, at: now).new
         case .delete: break
         default:
             return try await answer { committer throws(LedgerError) in
@@ -53,8 +53,14 @@ package struct CustomerAttributesCall: Sendable {
     private static func response(_ stored: StoredAttributes) -> Response {
         var writer = JSONWriter(reserving: 256)
         writer.beginObject()
-        writer.name("attributes")
-        stored.attributes.write(to: &writer)
+        if let attributes = stored.attributes {
+            writer.name("attributes")
+            attributes.write(to: &writer)
+        }
+        if let facts = stored.facts {
+            writer.name("facts")
+            writer.value(json: facts.json)
+        }
         writer.member("storedAt", rfc3339: stored.storedAt)
         writer.member("expiresAt", rfc3339: stored.expiresAt)
         writer.endObject()

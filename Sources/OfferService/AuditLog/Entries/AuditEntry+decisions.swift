@@ -34,7 +34,7 @@ extension AuditEntry {
         writer.member("rule", plain: request.offer.id.text)
         writer.member("rules", plain: request.policyName)
         writer.member("spki", plain: key.publicKeyDigest ?? "")
-        write(storedAttributes: record.storedAttributes, &writer)
+        write(record.stored, &writer)
         writer.member("t", integer: recordedAt.milliseconds)
         writer.member("ts", integer: terms.signedAt.milliseconds)
         write(users: record.namesUsers ? request : nil, &writer)
@@ -60,7 +60,7 @@ extension AuditEntry {
         writer.member("rid", id: request.requestID)
         writer.member("rule", plain: request.offer.id.text)
         writer.member("rules", plain: request.policyName)
-        write(storedAttributes: record.storedAttributes, &writer)
+        write(record.stored, &writer)
         writer.member("t", integer: recordedAt.milliseconds)
         writer.member("ts", integer: terms.signedAt.milliseconds)
         write(users: record.namesUsers ? request : nil, &writer)
@@ -101,7 +101,7 @@ extension AuditEntry {
         writer.member("rid", id: request.requestID)
         writer.member("rule", plain: request.offer.id.text)
         writer.member("rules", plain: request.policyName)
-        write(storedAttributes: record.storedAttributes, &writer)
+        write(record.stored, &writer)
         writer.member("t", integer: recordedAt.milliseconds)
         write(users: request, &writer)
         writer.member("v", integer: 1)
@@ -154,12 +154,16 @@ extension AuditEntry {
         writer.value(json: request.users)
     }
 
-    /// The names of attributes that the decision took from what a backend had stored.
-    private static func write(storedAttributes names: [String]?, _ writer: inout JSONWriter) {
-        guard let names else { return }
-        writer.name("stored")
+    /// The names of attributes and facts that the decision took from what a backend had stored.
+    private static func write(_ stored: StoredNames, _ writer: inout JSONWriter) {
+        if let names = stored.attributes { write("stored", names: Attributes.recorded(names, mostBytes: 256), &writer) }
+        if !stored.facts.isEmpty { write("storedFacts", names: stored.facts, &writer) }
+    }
+
+    private static func write(_ name: StaticString, names: [String], _ writer: inout JSONWriter) {
+        writer.name(name)
         writer.beginArray()
-        for name in Attributes.recorded(names, mostBytes: 256) { writer.string(name) }
+        for name in names { writer.string(name) }
         writer.endArray()
     }
 

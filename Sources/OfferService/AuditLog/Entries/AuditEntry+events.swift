@@ -121,18 +121,19 @@ extension AuditEntry {
         ] + details(of: transfer.app)
     }
 
-    /// The names of the attributes, and never a value.
+    /// The names of attributes and facts, and never a value.
     private static func details(of change: AttributeChange) -> [Member] {
         var details: [Member] = [
             ("caller", .text(change.callerID.text)), ("state", .text(change.state)),
             ("users", .list([.text(change.user.text)])),
         ]
-        if let new = change.new {
-            let names = Attributes.recorded(new.attributes.entries.map(\.name), mostBytes: 1_024)
+        if let attributes = change.new?.attributes {
+            let names = Attributes.recorded(attributes.entries.map(\.name), mostBytes: 1_024)
             details.append(("names", .list(names.map { .text($0) })))
-            details.append(("count", .integer(Int64(new.attributes.entries.count))))
-            details.append(("expires", .integer(new.expiresAt.milliseconds)))
+            details.append(("count", .integer(Int64(attributes.entries.count))))
         }
+        if let facts = change.new?.facts { details.append(("facts", .list(facts.names.map { .text($0) }))) }
+        if let new = change.new { details.append(("expires", .integer(new.expiresAt.milliseconds))) }
         return details + self.details(of: change.app)
     }
 

@@ -169,8 +169,8 @@ package struct SignatureRecord: Sendable {
     package let intent: SigningIntent
     /// Why the offer is not allowed, where that is what is signed.
     package let denial: Decision?
-    /// The attributes that a backend had stored before; `nil` if none of what is stored was used.
-    package let storedAttributes: [String]?
+    /// What a backend had stored before, and was used.
+    package let stored: StoredNames
     /// Not where it was granted in an earlier epoch: the grant's first entry has the pseudonyms of then.
     package let namesUsers: Bool
 }
@@ -184,7 +184,7 @@ package struct AuthorizationRecord: Sendable {
     /// The offer at Google Play that the customer may use.
     package let plan: AuthorizationPlan
     /// As of a ``SignatureRecord``.
-    package let storedAttributes: [String]?
+    package let stored: StoredNames
     /// As of a ``SignatureRecord``.
     package let namesUsers: Bool
 }
@@ -196,5 +196,5 @@ package struct RefusalRecord: Sendable {
     /// The decision, which is not `eligible`, with its findings.
     package let decision: Decision
     /// As of a ``SignatureRecord``.
-    package let storedAttributes: [String]?
+    package let stored: StoredNames
 }

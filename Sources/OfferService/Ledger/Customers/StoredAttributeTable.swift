@@ -18,17 +18,26 @@ struct StoredAttributeTable {
         let found = try connection.first(
             SQL(
                 """
-                SELECT attributes, stored_at, expires_at FROM customer_attributes
+                SELECT attributes, facts, stored_at, expires_at FROM customer_attributes
                 WHERE subject = ? AND expires_at > ?
                 """,
                 .blob(subject),
                 .integer(now.milliseconds)
             )
-        ) { (json: $0.text(0), storedAt: $0.integer(1), expiresAt: $0.integer(2)) }
+        ) { row in
+            (
+                attributes: row.optionalText(0), facts: row.optionalText(1), storedAt: row.integer(2),
+                expiresAt: row.integer(3)
+            )
+        }
         guard let found else { return nil }
-        guard let attributes = Attributes(json: Array(found.json.utf8)) else { throw .unexpectedValue(column: 0) }
+        let attributes = found.attributes.flatMap { Attributes(json: Array($0.utf8)) }
+        guard (attributes == nil) == (found.attributes == nil) else { throw .unexpectedValue(column: 0) }
+        let facts = found.facts.flatMap { StoredFacts(json: Array($0.utf8)) }
+        guard (facts == nil) == (found.facts == nil) else { throw .unexpectedValue(column: 1) }
         return StoredAttributes(
             attributes: attributes,
+            facts: facts,
             storedAt: Timestamp(milliseconds: found.storedAt),
             expiresAt: Timestamp(milliseconds: found.expiresAt)
         )
@@ -39,16 +48,17 @@ struct StoredAttributeTable {
         try connection.enqueue(
             SQL(
                 """
-                INSERT INTO customer_attributes (subject, attributes, stored_at, expires_at, entry_index)
-                VALUES (?, ?, ?, ?, ?)
+                INSERT INTO customer_attributes (subject, attributes, stored_at, expires_at, entry_index, facts)
+                VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT (subject) DO UPDATE SET attributes = excluded.attributes, stored_at = excluded.stored_at,
-                    expires_at = excluded.expires_at, entry_index = excluded.entry_index
+                    expires_at = excluded.expires_at, entry_index = excluded.entry_index, facts = excluded.facts
                 """,
                 .blob(subject),
-                .text(String(decoding: stored.attributes.json, as: UTF8.self)),
+                stored.attributes.map { .text(String(decoding: $0.json, as: UTF8.self)) } ?? .null,
                 .integer(stored.storedAt.milliseconds),
                 .integer(stored.expiresAt.milliseconds),
-                .integer(entry)
+                .integer(entry),
+                stored.facts.map { .text(String(decoding: $0.json, as: UTF8.self)) } ?? .null
             )
         )
     }

@@ -2,17 +2,29 @@
 import JSON
 package import OfferDomain
 
-/// The attributes that a backend stored of a customer, for requests that cannot state them.
+/// What a backend stored of a customer, for requests that cannot state it.
 package struct StoredAttributes: Hashable, Sendable {
     /// How long they may be stored.
     package static let mostDays: Int64 = 90
 
     /// What the backend states; an attribute that is not among them is absent.
-    package let attributes: Attributes
+    ///
+    /// `nil` if it stores none.
+    package let attributes: Attributes?
+    /// `nil` if it stores none.
+    package let facts: StoredFacts?
     /// When they were stored, by the time of the log.
     package let storedAt: Timestamp
     /// From then on they are as if they had never been stored.
     package let expiresAt: Timestamp
+}
+
+/// The names of what a decision took from what a backend had stored.
+package struct StoredNames: Hashable, Sendable {
+    /// Of attributes; `nil` if nothing that is stored was looked at for them.
+    package var attributes: [String]?
+    /// Of facts; empty if none decided anything.
+    package var facts: [String] = []
 }
 
 /// What a backend has the ledger store of a customer, or delete.
@@ -28,14 +40,26 @@ package struct AttributeChange: Sendable {
     /// What is stored in place of all that was; `nil` deletes it.
     package let new: New?
 
-    /// Attributes with their end.
+    /// Attributes, facts or both, with their end.
     package struct New: Sendable {
-        let attributes: Attributes
+        let attributes: Attributes?
+        let facts: StoredFacts?
         let expiresAt: Timestamp
     }
 
     /// What the entry says was done.
     var state: String { new == nil ? "deleted" : "stored" }
+}
+
+extension StoredAttributes {
+    init(_ new: AttributeChange.New, storedAt: Timestamp) {
+        self.init(attributes: new.attributes, facts: new.facts, storedAt: storedAt, expiresAt: new.expiresAt)
+    }
+
+    /// Whether that would change nothing.
+    func says(_ new: AttributeChange.New) -> Bool {
+        attributes == new.attributes && facts == new.facts && expiresAt == new.expiresAt
+    }
 }
 
 extension Attributes {

@@ -281,8 +281,8 @@ struct KeySuccessions {
         ),
         (
             """
-            INSERT INTO customer_attributes (subject, attributes, stored_at, expires_at, entry_index)
-            SELECT ?, attributes, stored_at, expires_at, entry_index FROM customer_attributes WHERE subject = ?
+            INSERT INTO customer_attributes (subject, attributes, stored_at, expires_at, entry_index, facts)
+            SELECT ?, attributes, stored_at, expires_at, entry_index, facts FROM customer_attributes WHERE subject = ?
             ON CONFLICT DO NOTHING
             """,
             "DELETE FROM customer_attributes WHERE subject = ?"

@@ -18,13 +18,13 @@ extension LedgerMove {
     /// What backends store about their customers.
     static let attributesTable = Table(
         name: "customer_attributes",
-        columns: 5,
+        columns: 6,
         select: """
-            SELECT subject, attributes, stored_at, expires_at, entry_index FROM customer_attributes ORDER BY subject
+            SELECT subject, attributes, stored_at, expires_at, entry_index, facts FROM customer_attributes ORDER BY subject
             """,
         insert: """
-            INSERT INTO customer_attributes (subject, attributes, stored_at, expires_at, entry_index)
-                VALUES (?, ?, ?, ?, ?)
+            INSERT INTO customer_attributes (subject, attributes, stored_at, expires_at, entry_index, facts)
+                VALUES (?, ?, ?, ?, ?, ?)
             """
     )
 

@@ -18,20 +18,34 @@ extension LedgerWriter {
         let stated = request.attributes
         let missing = request.offer.attributeNames.filter { stated?[$0] == nil }
         // Most rules read none, or the request states them all: nothing is read then.
-        guard !missing.isEmpty, let stored = try storedAttributes(of: request) else {
+        guard !missing.isEmpty, let stored = try stored(of: request)?.attributes else {
             return KnownAttributes(all: stated, stored: nil)
         }
         return KnownAttributes(
-            all: (stated ?? Attributes()).filled(from: stored.attributes, names: missing),
-            stored: missing.filter { stored.attributes[$0] != nil }
+            all: (stated ?? Attributes()).filled(from: stored, names: missing),
+            stored: missing.filter { stored[$0] != nil }
         )
+    }
+
+    /// The facts of an undecided request together with those that a backend has stored, and the names of these; `nil` if
+    /// nothing is stored.
+    func factsWithStored(
+        _ facts: SharedFacts,
+        of request: DecisionRequest
+    ) throws(LedgerError) -> (facts: CustomerFacts, names: [String])? {
+        guard !request.offer.factNeeds.isEmpty, let stored = try stored(of: request), let object = stored.facts else {
+            return nil
+        }
+        let older = object.facts(storedAt: stored.storedAt).asked(of: request.offer.subscriptionGroupID)
+        let (storedAt, now) = (stored.storedAt, request.receivedAt)
+        return (facts.value.filled(fromStored: older, storedAt: storedAt, now: now), object.names)
     }
 
     /// What is stored under the customer's first name that is proven, or that a backend states.
     ///
     /// For a device alone, which only a backend may ask about, the attributes of the one customer count that a backend
     /// transferred it to. With two customers nothing counts, since either may be asking.
-    private func storedAttributes(of request: DecisionRequest) throws(LedgerError) -> StoredAttributes? {
+    private func stored(of request: DecisionRequest) throws(LedgerError) -> StoredAttributes? {
         let names = request.attributeHolders
         let key = names.isEmpty ? request.customers : names
         if let known = memory?.attributes[key] { return known }
@@ -76,9 +90,9 @@ extension LedgerWriter {
             try database { () throws(StorageError) in try attributeTable.delete(of: subject) }
             return earlier
         }
-        if let earlier, earlier.attributes == new.attributes, earlier.expiresAt == new.expiresAt { return earlier }
+        if let earlier, earlier.says(new) { return earlier }
         let entry = try append(.attributesChanged(change))
-        let stored = StoredAttributes(attributes: new.attributes, storedAt: recordedAt, expiresAt: new.expiresAt)
+        let stored = StoredAttributes(new, storedAt: recordedAt)
         try database { () throws(StorageError) in try attributeTable.store(stored, of: subject, entry: entry) }
         return stored
     }

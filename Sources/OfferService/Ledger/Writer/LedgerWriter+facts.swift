@@ -43,6 +43,15 @@ extension LedgerWriter {
         )
     }
 
+    /// What the store should be asked for, since too little is known; empty if it cannot be asked.
+    func storeNeeds(_ request: DecisionRequest, _ known: KnownCustomer) -> FactNeeds {
+        guard request.knowledge.mayAsk else { return [] }
+        let needs = known.facts.value.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
+            .intersection(known.histories?.tellableFacts ?? request.offer.tellableFacts)
+        // Any answer shows whose the purchases are.
+        return needs.isEmpty && !request.isProven ? .subscribedBefore : needs
+    }
+
     /// What is known in each store that the offer's entry is in.
     private func histories(_ request: DecisionRequest) throws(LedgerError) -> StoreHistories {
         let subjects = try purchaseSubjects(request)

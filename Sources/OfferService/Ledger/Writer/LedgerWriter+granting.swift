@@ -54,7 +54,7 @@ extension LedgerWriter {
         namesUsers: Bool = true
     ) throws(LedgerError) -> Int64 {
         let first = tree.size
-        let stored = evaluation?.storedAttributes
+        let stored = evaluation?.stored ?? StoredNames()
         switch request.grantable {
         case .signature(let plan):
             for intent in terms.intents {
@@ -64,7 +64,7 @@ extension LedgerWriter {
                     plan: plan,
                     intent: intent,
                     denial: isDenial ? evaluation?.decision : nil,
-                    storedAttributes: stored,
+                    stored: stored,
                     namesUsers: namesUsers
                 )
                 try append(.signature(record))
@@ -74,7 +74,7 @@ extension LedgerWriter {
                 request: request,
                 terms: terms,
                 plan: plan,
-                storedAttributes: stored,
+                stored: stored,
                 namesUsers: namesUsers
             )
             try append(.authorization(record))

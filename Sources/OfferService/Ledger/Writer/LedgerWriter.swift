@@ -339,7 +339,7 @@ package final class LedgerWriter {
         if let appRefusals, !appRefusals.isRecordedSingly(request) {
             return countedRefusals.append(CountedRefusal(request, decision))
         }
-        let record = RefusalRecord(request: request, decision: decision, storedAttributes: evaluation.storedAttributes)
+        let record = RefusalRecord(request: request, decision: decision, stored: evaluation.stored)
         try append(.refusal(record))
     }
 
@@ -347,20 +347,26 @@ package final class LedgerWriter {
     func evaluate(_ request: DecisionRequest) throws(LedgerError) -> Evaluation {
         let known = try knownCustomer(request)
         let attributes = try attributes(of: request)
-        var decision = request.offer.policy.decide(try context(request, known, attributes: attributes.all))
+        var context = try context(request, known, attributes: attributes.all)
+        var decision = request.offer.policy.decide(context)
+        var stored = StoredNames(attributes: attributes.stored)
+        var storeNeeds = FactNeeds()
+        if decision.outcome == .undecided {
+            storeNeeds = self.storeNeeds(request, known)
+            // A store's answer counts before what a backend once said.
+            if storeNeeds.isEmpty, let (facts, names) = try factsWithStored(known.facts, of: request) {
+                context.facts = facts
+                let filled = request.offer.policy.decide(context)
+                if filled != decision { (decision, stored.facts) = (filled, names) }
+            }
+        }
         if decision.outcome == .undecided { decision = decision.explained(by: known.explanations(request)) }
-        var evaluation = Evaluation(
+        return Evaluation(
             decision: decision,
             subscriptions: known.subscriptions,
-            storedAttributes: attributes.stored
+            stored: stored,
+            storeNeeds: storeNeeds
         )
-        if decision.outcome == .undecided, request.knowledge.mayAsk {
-            let needs = known.facts.value.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
-            evaluation.storeNeeds = needs.intersection(known.histories?.tellableFacts ?? request.offer.tellableFacts)
-            // Any answer shows whose the purchases are.
-            if evaluation.storeNeeds.isEmpty, !request.isProven { evaluation.storeNeeds = .subscribedBefore }
-        }
-        return evaluation
     }
 
     /// What came of the rules.
@@ -368,10 +374,10 @@ package final class LedgerWriter {
         let decision: Decision
         /// The keys of the subscription that the offer is for.
         let subscriptions: [[UInt8]]
-        /// The attributes that a backend had stored before; `nil` if nothing that is stored was used.
-        let storedAttributes: [String]?
+        /// What a backend had stored before, and was used.
+        let stored: StoredNames
         /// What the store should be asked for before the decision counts.
-        var storeNeeds = FactNeeds()
+        let storeNeeds: FactNeeds
     }
 
     /// Brings what was kept under secrets of earlier epochs to the keys in force; costs nothing where there is but one.
