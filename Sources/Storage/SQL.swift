@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Synchronization
 
 /// A value that goes into a statement or comes out of a row.
 package enum SQLValue: Hashable, Sendable {
@@ -12,21 +13,25 @@ package enum SQLValue: Hashable, Sendable {
 
 /// A statement and the values for its placeholders.
 ///
-/// The text is written in the program, never put together while it runs, so no data can become SQL. Values stand as
-/// `?`, in their order, in every engine.
+/// The text is written in the program, never put together while it runs, so no data can become SQL; ``TableCopy`` is the one
+/// exception. Values stand as `?`, in their order, in every engine.
 package struct SQL: Sendable {
-    let text: StaticString
+    let text: SQLText
     let values: [SQLValue]
 
     /// One statement, with as many values as it has placeholders.
     package init(_ text: StaticString, _ values: [SQLValue]) {
-        self.text = text
-        self.values = values
+        self.init(SQLText(text), values)
     }
 
     /// One statement, with as many values as it has placeholders.
     package init(_ text: StaticString, _ values: SQLValue...) {
         self.init(text, values)
+    }
+
+    init(_ text: SQLText, _ values: [SQLValue] = []) {
+        self.text = text
+        self.values = values
     }
 }
 
@@ -35,7 +40,36 @@ extension SQL {
     var address: UInt { text.address }
 }
 
-extension StaticString {
-    /// Where its bytes are; 0 of a single character, which has no place.
-    var address: UInt { hasPointerRepresentation ? UInt(bitPattern: unsafe utf8Start) : 0 }
+/// The text of a statement, which stays where it is until the program ends: connections know it by its address.
+@safe
+struct SQLText: @unchecked Sendable, CustomStringConvertible {
+    let bytes: UnsafeBufferPointer<UInt8>
+    private static let kept = Mutex<[String: SQLText]>([:])
+
+    /// Empty for a single character, which has no place.
+    init(_ text: StaticString) {
+        unsafe bytes =
+            text.hasPointerRepresentation
+            ? UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount) : .init(start: nil, count: 0)
+    }
+
+    private init(copying text: String) {
+        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: text.utf8.count)
+        _ = unsafe copy.initialize(from: text.utf8)
+        unsafe bytes = UnsafeBufferPointer(copy)
+    }
+
+    /// The same place for the same text; for ``TableCopy`` alone, since the texts are kept.
+    static func keeping(_ text: String) -> SQLText {
+        kept.withLock { kept in
+            if let known = kept[text] { return known }
+            let new = SQLText(copying: text)
+            kept[text] = new
+            return new
+        }
+    }
+
+    var address: UInt { UInt(bitPattern: unsafe bytes.baseAddress) }
+
+    var description: String { unsafe String(decoding: bytes, as: UTF8.self) }
 }

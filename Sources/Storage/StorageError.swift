@@ -22,6 +22,8 @@ package enum StorageError: Error, Hashable, Sendable {
     case schemaTooNew(found: Int, supported: Int)
     /// A migration that was applied long ago had another name.
     case schemaDiffers(version: Int, applied: String, expected: String)
+    /// A table that is to be copied does not have the same columns in both databases.
+    case tableDiffers(String)
     /// A setting on which safety rests did not take effect.
     case settingRefused(name: String, value: String)
     /// A column was not of the kind that the program reads.
@@ -94,6 +96,8 @@ extension StorageError: CustomStringConvertible {
             "The database has version \(found), and this program knows versions up to \(supported)."
         case .schemaDiffers(let version, let applied, let expected):
             "Version \(version) of the database is '\(applied)', where this program has '\(expected)'."
+        case .tableDiffers(let name):
+            "The table \(name) does not have the same columns in both databases; undo what was changed by hand."
         case .settingRefused(let name, let value): "The database's setting \(name) is \(value), which is not safe."
         case .unexpectedValue(let column): "Column \(column) of the answer is not of the kind expected."
         case .inUse(let path, let process):

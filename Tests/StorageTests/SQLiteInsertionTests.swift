@@ -38,7 +38,7 @@ import Testing
 
     @Test(arguments: statements)
     func `only what inserts one row, and says no more, is made a statement for many`(statement: Statement) throws {
-        let insertion = SQLiteInsertion(statement.text)
+        let insertion = SQLiteInsertion(SQLText(statement.text))
         #expect(insertion?.parameterCount == statement.columns)
         #expect(insertion?.table ?? "t" == "t")
     }

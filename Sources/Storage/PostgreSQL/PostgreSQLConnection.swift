@@ -317,7 +317,7 @@ extension PostgreSQLConnection {
     private func text(
         of sql: SQL
     ) throws(StorageError) -> (text: PostgreSQLText, insertion: PostgreSQLInsertion?) {
-        guard sql.text.hasPointerRepresentation else { throw .misuse(EngineReport("the statement is one character")) }
+        guard sql.address != 0 else { throw .misuse(EngineReport("the statement is one character")) }
         let address = sql.address
         guard !statementsInUse.contains(address) else { throw .misuse(EngineReport("the statement is being read")) }
         let known = texts[address]

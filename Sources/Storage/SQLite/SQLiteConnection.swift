@@ -154,14 +154,13 @@ extension SQLiteConnection {
         }
     }
 
-    private func prepared(_ text: StaticString) throws(StorageError) -> SQLiteStatement {
+    private func prepared(_ text: SQLText) throws(StorageError) -> SQLiteStatement {
         if let statement = statements[text.address] {
             guard !statement.isInUse else { throw .misuse(EngineReport("the statement is being read")) }
             return statement
         }
-        guard text.hasPointerRepresentation else { throw .misuse(EngineReport("the statement is one character")) }
-        let bytes = unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
-        let statement = try unsafe SQLiteStatement(bytes, connection: handle)
+        guard text.address != 0 else { throw .misuse(EngineReport("the statement is one character")) }
+        let statement = try unsafe SQLiteStatement(text.bytes, connection: handle)
         statements[text.address] = statement
         return statement
     }

@@ -8,7 +8,7 @@ final class SQLiteInsertion {
     private static let manyRows = 16
 
     /// The statement for one row.
-    let text: StaticString
+    let text: SQLText
     let table: String
     /// Of one row.
     let parameterCount: Int
@@ -19,8 +19,8 @@ final class SQLiteInsertion {
 
     /// Nil for every other statement than `INSERT INTO table (columns) VALUES (?, …)`, which may end with `ON CONFLICT DO
     /// NOTHING`.
-    init?(_ text: StaticString) {
-        let whole = text.withUTF8Buffer { unsafe String(decoding: $0, as: UTF8.self) }
+    init?(_ text: SQLText) {
+        let whole = text.description
         guard let closing = whole.lastIndex(of: ")"), !whole.contains("'"), !whole.contains("\"") else { return nil }
         let (words, end) = (whole[...closing], whole[closing...].dropFirst())
         parameterCount = words.count { $0 == "?" }

@@ -57,12 +57,13 @@ extension TestService {
         }
         let connection = try ledger.openForReading()
         var found: [String] = []
-        for table in LedgerMove.tables where !["audit_", "log_"].contains(where: table.name.hasPrefix) {
-            try connection.rows(SQL(table.select)) { row in
-                for column in 0..<table.columns {
+        for table in LedgerMove.tables where !["audit_", "log_"].contains(where: table.description.hasPrefix) {
+            let copy = try TableCopy(table, from: connection, to: nil)
+            try connection.rows(copy.select) { row in
+                for column in 0..<copy.columnCount {
                     let isRemnant =
                         switch row.value(column) {
-                        case .blob(let bytes) where table.name == "grant_places":
+                        case .blob(let bytes) where table.description == "grant_places":
                             GrantPlaceBlock(firstPrefix: 0, bytes: bytes).words.contains { word in
                                 remnants.contains {
                                     $0.count == 16 && GrantPlaces.prefix(of: $0) == GrantPlaces.prefix(word)
@@ -72,7 +73,7 @@ extension TestService {
                         case .text(let text): texts.contains(where: text.contains)
                         case .null, .integer, .real: false
                         }
-                    if isRemnant { found.append("\(table.name) \(column)") }
+                    if isRemnant { found.append("\(table) \(column)") }
                 }
             }
         }

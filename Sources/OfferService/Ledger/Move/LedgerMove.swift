@@ -7,8 +7,8 @@ package import Storage
 /// No service may use either meanwhile. The other database gets all of it in one transaction, or nothing; the log is then
 /// computed again from what arrived and held to the head that it had, before an entry says that it moved.
 package struct LedgerMove {
-    private let source: LedgerAccess
-    private let target: LedgerAccess
+    let source: LedgerAccess
+    let target: LedgerAccess
     private let pause: Pause
     private let progress: ProgressReport
 
@@ -67,9 +67,10 @@ package struct LedgerMove {
         if target.exists {
             let to = try Self.database { () throws(StorageError) in try target.open() }
             try demandNoInstances(to)
-            try Self.database { () throws(StorageError) in try to.begin() }
-            defer { to.rollback() }
             try demandEmpty(to)
+            try Self.database { () throws(StorageError) in
+                for table in Self.tables { _ = try copy(of: table, from: from, to: to) }
+            }
         }
         let head = try Self.ledger { () throws(LedgerError) in try LedgerWriter(connection: from).checkedHead() }
         let snapshot = try Self.database { () throws(StorageError) in try source.openForReading() }
@@ -126,8 +127,9 @@ package struct LedgerMove {
         defer { from.rollback() }
         guard try Self.head(from) == head else { throw .changedMeanwhile }
         var rows: Int64 = 0
-        for table in Self.tables(from: source.location, to: target.location) {
-            rows += try copy(table, from, to, after: rows, total: table.name == "audit_entries" ? head.size : nil)
+        for table in Self.tables {
+            let total = table.description == "audit_entries" ? head.size : nil
+            rows += try copy(table, from: from, to: to) { progress(rows + $0, total) }
         }
         return rows
     }
@@ -142,13 +144,11 @@ package struct LedgerMove {
         }
     }
 
-    /// Takes away what a new database begins with; throws where there is more.
     private func demandEmpty(_ connection: any DatabaseConnection) throws(LedgerMoveError) {
         let isEmpty = try Self.database { () throws(StorageError) in
             for occupied in Self.occupied where try connection.first(occupied, { _ in true }) != nil {
                 return false
             }
-            for statement in Self.beginnings { try connection.run(statement) }
             return true
         }
         guard isEmpty else { throw .targetNotEmpty }
@@ -161,27 +161,22 @@ package struct LedgerMove {
         SQL("SELECT 1 FROM checkpoints LIMIT 1"), SQL("SELECT 1 FROM customer_epochs LIMIT 1"),
     ]
 
-    private static let beginnings = [SQL("DELETE FROM log_head"), SQL("DELETE FROM audit_index_state")]
-
+    /// Reports each 1024 rows.
     private func copy(
-        _ table: Table,
-        _ from: any DatabaseConnection,
-        _ to: (any DatabaseConnection)?,
-        after before: Int64,
-        total: Int64?
+        _ table: StaticString,
+        from: any DatabaseConnection,
+        to: (any DatabaseConnection)?,
+        report: (Int64) -> Void
     ) throws(LedgerMoveError) -> Int64 {
-        var (count, failure) = (Int64(0), StorageError?.none)
+        var count: Int64 = 0
         try Self.database { () throws(StorageError) in
-            try from.rowsInPages(SQL(table.select)) { row in
-                guard failure == nil else { return }
-                var values: [SQLValue] = []
-                for column in 0..<table.columns { values.append(row.value(column)) }
-                do throws(StorageError) { try to?.enqueue(SQL(table.insert, values)) } catch { failure = error }
+            guard let copy = try copy(of: table, from: from, to: to) else { return }
+            if let to, let beginning = Self.beginnings[table.description] { try to.run(beginning) }
+            try copy.run(from: from, to: to) {
                 count += 1
-                if count.isMultiple(of: 1024) { progress(before + count, total) }
+                if count.isMultiple(of: 1024) { report(count) }
             }
         }
-        if let failure { throw .database(failure) }
         return count
     }
 

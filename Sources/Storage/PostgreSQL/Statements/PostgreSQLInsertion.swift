@@ -77,7 +77,7 @@ extension PostgreSQLText {
     ///
     /// `OFFSET 0` keeps the planner from taking the question apart: it is answered for one list after the other, with the
     /// indexes that one question alone is answered with.
-    init(asking text: StaticString, _ samples: [SQLValue]) {
+    init(asking text: SQLText, _ samples: [SQLValue]) {
         let question = PostgreSQLText(text) { Self.given(samples[$0], $0) }
         let words = String(decoding: question.bytes.dropLast(), as: UTF8.self)
         let given = Self.unnest(samples, numbered: true)

@@ -12,7 +12,7 @@ final class PostgreSQLQuestion {
     init(_ sql: SQL) { (address, lists, isForMany) = (sql.address, [sql.values], false) }
 
     init(_ text: StaticString, forEach lists: [[SQLValue]]) {
-        (address, self.lists, isForMany) = (text.address, lists, true)
+        (address, self.lists, isForMany) = (SQLText(text).address, lists, true)
     }
 
     /// Whether the answer is the same.

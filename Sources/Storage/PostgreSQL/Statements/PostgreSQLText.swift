@@ -12,8 +12,8 @@ struct PostgreSQLText {
     private(set) var changesSchema = false
 
     /// For placeholders, which are counted from 0, stand `$1`, `$2` and so on, unless one says otherwise.
-    init(_ text: StaticString, placeholder: (Int) -> String = { "$\($0 + 1)" }) {
-        var scanner = Scanner(text: text.withUTF8Buffer { unsafe Array($0) })
+    init(_ text: SQLText, placeholder: (Int) -> String = { "$\($0 + 1)" }) {
+        var scanner = unsafe Scanner(text: Array(text.bytes))
         while let token = scanner.next() { append(token, &scanner, placeholder) }
         bytes.append(0)
     }
