@@ -3,75 +3,40 @@ package import JSON
 
 extension Diagnosis {
     /// One JSON object, for programs.
-    package var json: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        write(to: &writer)
-        writer.endObject()
-        return writer.bytes
+    package var json: [UInt8] { JSONTree.object(members).bytes }
+
+    /// The members of the object, for an answer that has more of them.
+    package var members: [(name: String, value: JSONTree)] {
+        let tried: JSONTree = [
+            "hypotheses": .integer(triedPayloads), "keys": .integer(triedKeys),
+            "recovered": .boolean(recoveredKey != nil),
+        ]
+        let members: [(name: String, value: JSONTree?)] = [
+            ("verdict", .text(verdict.rawValue)),
+            ("findings", .array(findings.map(Self.tree))),
+            ("tried", tried),
+            ("recoveredKeySha256", recoveredKey.map { .text($0) }),
+            ("unknownKeySameInBoth", isKeyOfBothReports ? .boolean(true) : nil),
+            ("signedBy", signedBy.map { .text($0) }),
+            ("notDecidable", .texts(notDecidable)),
+            ("lacking", lacking.isEmpty ? nil : .texts(lacking)),
+            (
+                "errors",
+                reportedErrors.isEmpty
+                    ? nil : .array(reportedErrors.map { ["domain": .text($0.domain), "code": .integer($0.code)] })
+            ),
+        ]
+        return members.compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// Writes the members of the object, for an answer that has more of them.
-    package func write(to writer: inout JSONWriter) {
-        writer.member("verdict", plain: verdict.rawValue)
-        writer.name("findings")
-        writer.beginArray()
-        for finding in findings {
-            writer.beginObject()
-            writer.member("code", plain: finding.fault.rawValue)
-            writer.member("certainty", plain: finding.certainty.rawValue)
-            writer.member("where", plain: finding.fault.place.rawValue)
-            writer.name("because")
-            writer.string(finding.fault.because)
-            writer.name("fix")
-            writer.string(finding.fault.fix)
-            writer.endObject()
-        }
-        writer.endArray()
-        writeTried(&writer)
-    }
-
-    private func writeTried(_ writer: inout JSONWriter) {
-        writer.name("tried")
-        writer.beginObject()
-        writer.member("hypotheses", integer: Int64(triedPayloads))
-        writer.member("keys", integer: Int64(triedKeys))
-        writer.name("recovered")
-        writer.boolean(recoveredKey != nil)
-        writer.endObject()
-        if let recoveredKey { writer.member("recoveredKeySha256", plain: recoveredKey) }
-        if isKeyOfBothReports {
-            writer.name("unknownKeySameInBoth")
-            writer.boolean(true)
-        }
-        if let signedBy {
-            writer.name("signedBy")
-            writer.string(signedBy)
-        }
-        writer.name("notDecidable")
-        writer.beginArray()
-        for code in notDecidable { writer.string(plain: code) }
-        writer.endArray()
-        if !lacking.isEmpty {
-            writer.name("lacking")
-            writer.beginArray()
-            for name in lacking { writer.string(plain: name) }
-            writer.endArray()
-        }
-        if !reportedErrors.isEmpty { writeErrors(&writer) }
-    }
-
-    private func writeErrors(_ writer: inout JSONWriter) {
-        writer.name("errors")
-        writer.beginArray()
-        for level in reportedErrors {
-            writer.beginObject()
-            writer.name("domain")
-            writer.string(level.domain)
-            writer.member("code", integer: level.code)
-            writer.endObject()
-        }
-        writer.endArray()
+    private static func tree(_ finding: Finding) -> JSONTree {
+        [
+            "code": .text(finding.fault.rawValue),
+            "certainty": .text(finding.certainty.rawValue),
+            "where": .text(finding.fault.place.rawValue),
+            "because": .text(finding.fault.because),
+            "fix": .text(finding.fault.fix),
+        ]
     }
 
     /// Lines for people: the verdict, what proves it, and what to do.

@@ -19,3 +19,8 @@ extension JSONWriter {
         string(upTo: Timestamp.mostRFC3339Bytes) { value.appendRFC3339(to: &$0) }
     }
 }
+
+extension JSONTree {
+    /// A time as RFC 3339 writes it.
+    static func instant(_ value: Timestamp) -> JSONTree { .text(value.rfc3339) }
+}

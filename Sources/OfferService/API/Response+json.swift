@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
+import JSON
 
 extension Response {
     /// An answer in JSON that nobody may keep.
     static func json(_ body: [UInt8], status: Int = 200) -> Response {
         Response(status: status, headers: unstoredJSON, body: body)
     }
+
+    /// The same of a value that was put together.
+    static func json(_ tree: JSONTree, status: Int = 200) -> Response { json(tree.bytes, status: status) }
 
     /// One list for all of them, which the server knows again without a look into it.
     private static let unstoredJSON: [(name: String, value: String)] = [

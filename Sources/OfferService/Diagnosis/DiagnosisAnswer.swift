@@ -8,63 +8,42 @@ struct DiagnosisAnswer {
     let bytes: [UInt8]
 
     init(_ outcome: DiagnosisJob.Outcome, _ store: StoreFacts?) {
-        var writer = JSONWriter(reserving: 2048)
-        writer.beginObject()
-        outcome.diagnosis.write(to: &writer)
-        writer.name("record")
-        Self.write(outcome.record, to: &writer)
-        if let ledger = outcome.ledger {
-            writer.name("ledger")
-            Self.write(ledger, to: &writer)
-        }
-        if let store {
-            writer.name("store")
-            Self.write(store, to: &writer)
-        }
-        writer.endObject()
-        bytes = writer.bytes
+        var members = outcome.diagnosis.members
+        members.append(("record", Self.tree(outcome.record)))
+        if let ledger = outcome.ledger { members.append(("ledger", Self.tree(ledger))) }
+        if let store { members.append(("store", Self.tree(store))) }
+        bytes = JSONTree.object(members).bytes
     }
 
-    private static func write(_ record: RecordFacts, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("state", plain: record.state.rawValue)
-        if let index = record.index { writer.member("index", integer: index) }
-        if let recordedAt = record.recordedAt { writer.member("recordedAt", rfc3339: recordedAt) }
-        if let grantID = record.grantID { writer.member("grantId", plain: grantID) }
-        if let nonce = record.nonce { writer.member("nonce", plain: nonce) }
-        if let signings = record.signings { writer.member("signings", integer: Int64(signings)) }
-        if let isExpired = record.isExpired {
-            writer.name("expiredAtAttempt")
-            writer.boolean(isExpired)
-        }
-        if record.grantID != nil {
-            writer.name("redeemed")
-            writer.boolean(record.redemption != nil)
-        }
-        if let redemption = record.redemption { writer.member("redeemedAt", rfc3339: redemption.redeemedAt) }
-        writer.member("earlierReports", integer: Int64(record.earlierReports))
-        writer.endObject()
+    private static func tree(_ record: RecordFacts) -> JSONTree {
+        [
+            "state": .text(record.state.rawValue),
+            "index": record.index.map { .integer($0) },
+            "recordedAt": record.recordedAt.map { .instant($0) },
+            "grantId": record.grantID.map { .text($0) },
+            "nonce": record.nonce.map { .text($0) },
+            "signings": record.signings.map { .integer($0) },
+            "expiredAtAttempt": record.isExpired.map { .boolean($0) },
+            "redeemed": record.grantID.map { _ in .boolean(record.redemption != nil) },
+            "redeemedAt": record.redemption.map { .instant($0.redeemedAt) },
+            "earlierReports": .integer(record.earlierReports),
+        ]
     }
 
-    private static func write(_ ledger: LedgerFacts, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("transactions", integer: Int64(ledger.transactions))
-        writer.name("familyShared")
-        writer.boolean(ledger.isFamilyShared)
-        writer.name("boughtWithoutOffer")
-        writer.boolean(ledger.isBoughtWithoutOffer)
-        writer.endObject()
+    private static func tree(_ ledger: LedgerFacts) -> JSONTree {
+        [
+            "transactions": .integer(ledger.transactions),
+            "familyShared": .boolean(ledger.isFamilyShared),
+            "boughtWithoutOffer": .boolean(ledger.isBoughtWithoutOffer),
+        ]
     }
 
-    private static func write(_ store: StoreFacts, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("outcome", plain: store.outcome)
-        if let key = store.keyID { writer.member("keyIdentifier", plain: key.text) }
-        if let hasSubscribed = store.hasSubscribed {
-            writer.name("subscribedBefore")
-            writer.boolean(hasSubscribed)
-        }
-        writer.endObject()
+    private static func tree(_ store: StoreFacts) -> JSONTree {
+        [
+            "outcome": .text(store.outcome),
+            "keyIdentifier": store.keyID.map { .text($0.text) },
+            "subscribedBefore": store.hasSubscribed.map { .boolean($0) },
+        ]
     }
 }
 

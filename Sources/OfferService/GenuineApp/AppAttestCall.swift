@@ -33,12 +33,7 @@ struct AppAttestCall: Sendable {
         let asked = try AppAttestChallengeRequest(request.body)
         _ = try Self.settings(of: asked.bundleID, caller, snapshot)
         let challenge = AppAttestChallenge(for: AppName(asked.bundleID), under: snapshot.pseudonyms, at: now, random)
-        var writer = JSONWriter(reserving: 128)
-        writer.beginObject()
-        writer.member("challenge", plain: challenge.text)
-        writer.member("expiresAt", rfc3339: challenge.expiresAt)
-        writer.endObject()
-        return .json(writer.bytes)
+        return .json(["challenge": .text(challenge.text), "expiresAt": .instant(challenge.expiresAt)])
     }
 
     /// Registers the key that Apple attests.
@@ -65,12 +60,8 @@ struct AppAttestCall: Sendable {
             by: caller,
             at: now
         )
-        var writer = JSONWriter(reserving: 128)
-        writer.beginObject()
-        writer.member("keyId", plain: String(decoding: Base64.encode(asked.keyID.bytes), as: UTF8.self))
-        writer.member("environment", plain: key.environment.rawValue)
-        writer.endObject()
-        return .json(writer.bytes)
+        let keyID = String(decoding: Base64.encode(asked.keyID.bytes), as: UTF8.self)
+        return .json(["keyId": .text(keyID), "environment": .text(key.environment.rawValue)])
     }
 
     private static func settings(

@@ -21,18 +21,11 @@ extension AppStoreConnectKey {
     /// Source: Apple, [Generating Tokens for API Requests](https://developer.apple.com/documentation/appstoreconnectapi/generating-tokens-for-api-requests).
     func unsignedToken(at now: Timestamp) -> (token: CompactJWS, expiresAt: Timestamp) {
         let expiresAt = now.adding(minutes: 5)
-        var writer = JSONWriter(reserving: 192)
-        writer.beginObject()
-        writer.name("iss")
-        writer.string(issuerID.description)
-        writer.name("iat")
-        writer.integer(now.adding(seconds: -30).seconds)
-        writer.name("exp")
-        writer.integer(expiresAt.seconds)
-        writer.name("aud")
-        writer.string("appstoreconnect-v1")
-        writer.endObject()
-        return (CompactJWS(header: AppStoreClaims.headerBytes(keyID: id), payload: writer.bytes), expiresAt)
+        let claims: JSONTree = [
+            "iss": .text(issuerID.description), "iat": .integer(now.adding(seconds: -30).seconds),
+            "exp": .integer(expiresAt.seconds), "aud": .text("appstoreconnect-v1"),
+        ]
+        return (CompactJWS(header: AppStoreClaims.headerBytes(keyID: id), payload: claims.bytes), expiresAt)
     }
 
     func signed(_ token: CompactJWS) throws(SigningError) -> String {

@@ -138,7 +138,7 @@ import Testing
         let items = [Self.held(1), Self.held(2, attempts: 0), Self.held(3, givenUpAfter: 1)]
         let row = Case(id: "backend", state: .waiting, held: items)
         let (size, report) = try Self.report(row, in: .filled(entries: 1))
-        let body = try Tree(String(decoding: EventEndpointsCall.body(size, [report]), as: UTF8.self))
+        let body = try Tree(String(decoding: EventEndpointsCall.body(size, [report]).bytes, as: UTF8.self))
         let deliveries = body["endpoints"][0]["deliveries"]
         let next = deliveries.elements.map { $0["nextAttemptAt"].text }
         #expect(next == ["2025-11-21T04:45:00Z", nil, nil], "\(deliveries)")

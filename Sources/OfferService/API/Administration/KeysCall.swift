@@ -37,14 +37,7 @@ package struct KeysCall: Sendable {
         let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         reads.noteFetch(caller: caller.id, call: .keys)
         let uses = try await lastUses()
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.name("keys")
-        writer.beginArray()
-        for key in snapshot.keyRing.keys { write(key, uses[key.id], &writer) }
-        writer.endArray()
-        writer.endObject()
-        return .json(writer.bytes)
+        return .json(["keys": .array(snapshot.keyRing.keys.map { tree($0, uses[$0.id]) })])
     }
 
     /// Answers when the change is durable: a key that was switched off has signed for the last time before, elsewhere too,
@@ -72,9 +65,7 @@ package struct KeysCall: Sendable {
         }
         await refresh()
         let after = current.value.keyRing.keys.first { $0.id == key.id } ?? key
-        var writer = JSONWriter()
-        write(after, ownLastUses()[key.id], &writer)
-        return .json(writer.bytes)
+        return .json(tree(after, ownLastUses()[key.id]))
     }
 
     /// When each key was used last by whichever instance.
@@ -102,37 +93,17 @@ package struct KeysCall: Sendable {
         guard mismatches.all.isEmpty else { throw .invalid(mismatches) }
     }
 
-    private func write(_ key: SigningKey, _ lastUse: Timestamp?, _ writer: inout JSONWriter) {
+    private func tree(_ key: SigningKey, _ lastUse: Timestamp?) -> JSONTree {
         let isOff = seal.isOff(key.id)
-        writer.beginObject()
-        writer.name("id")
-        writer.string(plain: key.id.text)
-        writer.name("bundleIds")
-        Self.write(key.bundleIDs.map(\.text), &writer)
-        writer.name("purposes")
-        Self.write(key.purposes.map(\.rawValue).sorted(), &writer)
-        writer.name("state")
-        writer.string(plain: isOff ? KeyStatus.disabled.rawValue : key.status.rawValue)
-        writer.name("disabledBy")
-        if isOff {
-            writer.string(plain: "administrator")
-        } else if key.status == .disabled {
-            writer.string(plain: "file")
-        } else {
-            writer.null()
-        }
-        writer.name("isObeyed")
-        writer.boolean(seal.isObeyed(key.id))
-        writer.name("publicKeySHA256")
-        if let digest = key.publicKeyDigest { writer.string(plain: digest) } else { writer.null() }
-        writer.name("lastUsedAt")
-        if let lastUse { writer.string(rfc3339: lastUse) } else { writer.null() }
-        writer.endObject()
-    }
-
-    private static func write(_ texts: [String], _ writer: inout JSONWriter) {
-        writer.beginArray()
-        for text in texts { writer.string(plain: text) }
-        writer.endArray()
+        return [
+            "id": .text(key.id.text),
+            "bundleIds": .texts(key.bundleIDs.map(\.text)),
+            "purposes": .texts(key.purposes.map(\.rawValue).sorted()),
+            "state": .text(isOff ? KeyStatus.disabled.rawValue : key.status.rawValue),
+            "disabledBy": isOff ? .text("administrator") : key.status == .disabled ? .text("file") : .null,
+            "isObeyed": .boolean(seal.isObeyed(key.id)),
+            "publicKeySHA256": key.publicKeyDigest.map { .text($0) } ?? .null,
+            "lastUsedAt": lastUse.map { .instant($0) } ?? .null,
+        ]
     }
 }

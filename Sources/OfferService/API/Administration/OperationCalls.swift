@@ -37,29 +37,16 @@ package struct OperationCalls: Sendable {
     func ready() -> Response {
         let snapshot = current.value
         let obstacles = health.obstacles(snapshot, sealedBy: seal.causes, isCutOff: seal.isCutOff)
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.name("status")
-        writer.string(obstacles.isEmpty ? "ready" : "not-ready")
-        writer.name("obstacles")
-        write(obstacles, &writer)
-        writer.name("warnings")
-        write(health.warnings(snapshot) + warnings(), &writer)
-        writer.endObject()
-        return .json(writer.bytes, status: obstacles.isEmpty ? 200 : 503)
+        let body: JSONTree = [
+            "status": .text(obstacles.isEmpty ? "ready" : "not-ready"),
+            "obstacles": Self.tree(obstacles),
+            "warnings": Self.tree(health.warnings(snapshot) + warnings()),
+        ]
+        return .json(body, status: obstacles.isEmpty ? 200 : 503)
     }
 
-    private func write(_ obstacles: [Obstacle], _ writer: inout JSONWriter) {
-        writer.beginArray()
-        for obstacle in obstacles {
-            writer.beginObject()
-            writer.name("name")
-            writer.string(obstacle.name)
-            writer.name("detail")
-            writer.string(obstacle.detail)
-            writer.endObject()
-        }
-        writer.endArray()
+    private static func tree(_ obstacles: [Obstacle]) -> JSONTree {
+        .array(obstacles.map { ["name": .text($0.name), "detail": .text($0.detail)] })
     }
 
     func metrics() -> Response {

@@ -9,13 +9,6 @@ import OfferDomain
 struct OwnCallerCall: Sendable {
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request, at: now)
-        var writer = JSONWriter(reserving: 128)
-        writer.beginObject()
-        writer.name("id")
-        writer.string(caller.id.text)
-        writer.name("role")
-        writer.string(caller.role.rawValue)
-        writer.endObject()
-        return .json(writer.bytes)
+        return .json(["id": .text(caller.id.text), "role": .text(caller.role.rawValue)])
     }
 }

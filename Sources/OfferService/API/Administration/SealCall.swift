@@ -65,26 +65,18 @@ package struct SealCall: Sendable {
 
     private func response() -> Response {
         let causes = seal.causes
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.name("isSealed")
-        writer.boolean(!causes.isEmpty)
-        writer.name("isObeyed")
-        writer.boolean(seal.isObeyed)
-        writer.name("causes")
-        writer.beginArray()
-        for cause in causes {
-            writer.beginObject()
-            writer.name("cause")
-            writer.string(plain: cause.cause.rawValue)
-            writer.member("since", rfc3339: cause.since)
-            writer.name("detail")
-            writer.string(cause.detail)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        return .json(writer.bytes)
+        return .json([
+            "isSealed": .boolean(!causes.isEmpty),
+            "isObeyed": .boolean(seal.isObeyed),
+            "causes": .array(
+                causes.map { cause in
+                    [
+                        "cause": .text(cause.cause.rawValue), "since": .instant(cause.since),
+                        "detail": .text(cause.detail),
+                    ]
+                }
+            ),
+        ])
     }
 }
 

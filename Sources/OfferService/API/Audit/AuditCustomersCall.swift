@@ -46,29 +46,15 @@ struct AuditCustomersCall: Sendable {
         _ app: AppName,
         _ users: [(name: String, identity: CustomerIdentity, pseudonym: Pseudonym)]
     ) -> Response {
-        var writer = JSONWriter(reserving: 1024)
-        writer.beginObject()
-        writer.name("app")
-        writer.string(app.text)
-        writer.name("users")
-        writer.beginArray()
-        for (name, identity, newest) in users {
-            for pseudonym in [newest] + newest.earlier {
-                writer.beginObject()
-                writer.name("name")
-                writer.string(name)
-                writer.name("isClaimed")
-                writer.boolean(identity.isClaimed)
-                writer.name("epoch")
-                writer.string(pseudonym.epoch)
-                writer.name("user")
-                writer.string(pseudonym.text)
-                writer.endObject()
+        let names: [JSONTree] = users.flatMap { name, identity, newest in
+            ([newest] + newest.earlier).map { pseudonym in
+                [
+                    "name": .text(name), "isClaimed": .boolean(identity.isClaimed), "epoch": .text(pseudonym.epoch),
+                    "user": .text(pseudonym.text),
+                ]
             }
         }
-        writer.endArray()
-        writer.endObject()
-        return .json(writer.bytes)
+        return .json(["app": .text(app.text), "users": .array(names)])
     }
 }
 

@@ -40,33 +40,18 @@ struct AuditLookupsCall: Sendable {
     }
 
     private static func response(_ found: [FoundEntry], _ keyRing: KeyRing) -> Response {
-        var writer = JSONWriter(reserving: 1024 * found.count)
-        writer.beginObject()
-        if let first = found.first { write(first, keyRing, to: &writer) }
-        writer.name("further")
-        writer.beginArray()
-        for entry in found.dropFirst() {
-            writer.beginObject()
-            write(entry, keyRing, to: &writer)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.endObject()
-        return .json(writer.bytes)
+        let entries = found.map { members(of: $0, keyRing) }
+        let further = JSONTree.array(entries.dropFirst().map { .object($0) })
+        return .json(.object((entries.first ?? []) + [("further", further)]))
     }
 
-    private static func write(_ found: FoundEntry, _ keyRing: KeyRing, to writer: inout JSONWriter) {
-        writer.name("index")
-        writer.integer(found.index)
-        writer.name("entry")
-        writer.value(json: found.entry)
-        writer.name("signatureVerifies")
+    private static func members(of found: FoundEntry, _ keyRing: KeyRing) -> [(name: String, value: JSONTree)] {
         let key = keyRing.keys.first { $0.id == found.signature?.keyID }?.privateKey?.publicKey
+        var verifies = JSONTree.null
         if let key, let signature = found.signature {
-            writer.boolean(key.verifies(signature.signature, of: signature.digest))
-        } else {
-            writer.null()
+            verifies = .boolean(key.verifies(signature.signature, of: signature.digest))
         }
+        return [("index", .integer(found.index)), ("entry", .written(found.entry)), ("signatureVerifies", verifies)]
     }
 }
 

@@ -15,16 +15,7 @@ struct AuditNamesCall: Sendable {
         var parameters = QueryParameters(request.query)
         try parameters.finish()
         reads.noteFetch(caller: caller.id, call: .names)
-        var writer = JSONWriter(reserving: 1024)
-        writer.beginObject()
-        for (field, names) in names(snapshot) {
-            writer.name(text: field.rawValue)
-            writer.beginArray()
-            for name in Set(names).sorted() { writer.string(name) }
-            writer.endArray()
-        }
-        writer.endObject()
-        return .json(writer.bytes)
+        return .json(.object(names(snapshot).map { ($0.rawValue, .texts(Set($1).sorted())) }))
     }
 
     private func names(_ snapshot: Snapshot) -> [(AuditQuery.Field, [String])] {

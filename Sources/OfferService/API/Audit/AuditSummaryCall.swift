@@ -25,7 +25,7 @@ struct AuditSummaryCall: Sendable {
         }
         let query = AuditQuery(from: asked.from, until: asked.until)
         await desk.note(AuditReading(caller: caller.id, route: .auditSummary, query: query, count: 0))
-        return .json(AuditSummaryAnswer(asked, summary, desk.index.lastUses).bytes)
+        return .json(AuditSummaryAnswer(asked, summary, desk.index.lastUses).json)
     }
 }
 
@@ -107,81 +107,39 @@ struct AuditSummaryAnswer: Sendable {
         }
     }
 
-    var bytes: [UInt8] {
-        var writer = JSONWriter(reserving: 4096)
-        writer.beginObject()
-        writer.name("from")
-        writer.string(asked.from.rfc3339)
-        writer.name("until")
-        writer.string(asked.until.rfc3339)
-        writer.name("step")
-        writer.string(asked.step.rawValue)
-        writer.name("isComplete")
-        writer.boolean(isComplete)
-        writeKeys(&writer)
-        writeDecisions(&writer)
-        writeRefusals(&writer)
-        writer.endObject()
-        return writer.bytes
+    var json: JSONTree {
+        [
+            "from": .instant(asked.from),
+            "until": .instant(asked.until),
+            "step": .text(asked.step.rawValue),
+            "isComplete": .boolean(isComplete),
+            "keys": .array(keys.sorted { $0.key < $1.key }.map(usage)),
+            "decisions": .array(decisions.sorted { $0.key < $1.key }.map(Self.decisions)),
+            "refusals": .array(sortedRefusals),
+        ]
     }
 
-    private func writeKeys(_ writer: inout JSONWriter) {
-        writer.name("keys")
-        writer.beginArray()
-        for (key, counts) in keys.sorted(by: { $0.key < $1.key }) {
-            writer.beginObject()
-            writer.name("key")
-            writer.string(key)
-            writer.name("lastUsedAt")
-            writer.string(Timestamp(milliseconds: lastUses[key] ?? 0).rfc3339)
-            writer.name("counts")
-            writer.beginArray()
-            for (at, count) in counts.sorted(by: { $0.key < $1.key }) {
-                writer.beginObject()
-                writer.name("at")
-                writer.string(Timestamp(milliseconds: at).rfc3339)
-                writer.name("count")
-                writer.integer(count)
-                writer.endObject()
-            }
-            writer.endArray()
-            writer.endObject()
-        }
-        writer.endArray()
+    private func usage(_ key: String, _ counts: [Int64: Int64]) -> JSONTree {
+        [
+            "key": .text(key),
+            "lastUsedAt": .instant(Timestamp(milliseconds: lastUses[key] ?? 0)),
+            "counts": .array(
+                counts.sorted { $0.key < $1.key }.map { at, count in
+                    ["at": .instant(Timestamp(milliseconds: at)), "count": .integer(count)]
+                }
+            ),
+        ]
     }
 
-    private func writeDecisions(_ writer: inout JSONWriter) {
-        writer.name("decisions")
-        writer.beginArray()
-        for (rule, counts) in decisions.sorted(by: { $0.key < $1.key }) {
-            writer.beginObject()
-            writer.name("rule")
-            writer.string(rule)
-            for decision in LogUsage.Decision.allCases {
-                writer.name(text: decision.rawValue)
-                writer.integer(counts[decision] ?? 0)
-            }
-            writer.endObject()
-        }
-        writer.endArray()
+    private static func decisions(_ rule: String, _ counts: [LogUsage.Decision: Int64]) -> JSONTree {
+        .object([("rule", .text(rule))] + LogUsage.Decision.allCases.map { ($0.rawValue, .integer(counts[$0] ?? 0)) })
     }
 
     /// The most frequent first.
-    private func writeRefusals(_ writer: inout JSONWriter) {
-        writer.name("refusals")
-        writer.beginArray()
-        for (refused, count) in refusals.sorted(by: {
-            ($1.value, $0.key.rule, $0.key.code) < ($0.value, $1.key.rule, $1.key.code)
-        }) {
-            writer.beginObject()
-            writer.name("rule")
-            writer.string(refused.rule)
-            writer.name("code")
-            writer.string(refused.code)
-            writer.name("count")
-            writer.integer(count)
-            writer.endObject()
+    private var sortedRefusals: [JSONTree] {
+        let sorted = refusals.sorted { ($1.value, $0.key.rule, $0.key.code) < ($0.value, $1.key.rule, $1.key.code) }
+        return sorted.map { refused, count in
+            ["rule": .text(refused.rule), "code": .text(refused.code), "count": .integer(count)]
         }
-        writer.endArray()
     }
 }

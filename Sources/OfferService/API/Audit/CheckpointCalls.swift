@@ -62,79 +62,49 @@ package struct CheckpointCalls: Sendable {
     ) async throws(Refusal) -> Response {
         let caller = try Self.requireReader(request, snapshot, now)
         await reads.note(caller: caller, call: .log, conditions: [])
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.name("origin")
-        writer.string(signedLog.key.origin.text)
-        writer.name("verifierKey")
-        writer.string(signedLog.key.verifierKey.description)
-        Self.write(head(), &writer)
-        writeCheckpoint(&writer)
-        writeWitnesses(&writer)
-        writeVerification(&writer)
-        writer.endObject()
-        return .json(writer.bytes)
+        let key = signedLog.key
+        var members: [(name: String, value: JSONTree)] = [
+            ("origin", .text(key.origin.text)), ("verifierKey", .text(key.verifierKey.description)),
+        ]
+        members += Self.members(of: head())
+        members.append(("checkpoint", checkpoint ?? .null))
+        members.append(("witnesses", .array((signedLog.witnesses?.reports ?? []).map(Self.witness))))
+        members.append(("quorum", ["isMet": .boolean(signedLog.witnesses?.isQuorumMet ?? true)]))
+        members.append(("verification", verification ?? .null))
+        return .json(.object(members))
     }
 
-    private func writeCheckpoint(_ writer: inout JSONWriter) {
-        writer.name("checkpoint")
-        guard let latest = signedLog.publisher.latest else { return writer.null() }
-        writer.beginObject()
-        Self.write(latest.checkpoint.head, &writer)
-        writer.name("signedAt")
-        writer.string(latest.signedAt.rfc3339)
-        writer.endObject()
-    }
-
-    private static func write(_ head: TreeHead, _ writer: inout JSONWriter) {
-        writer.name("size")
-        writer.integer(head.size)
-        writer.name("rootHash")
-        writer.string(plain: Base64.encode(head.rootHash.bytes).span)
-    }
-
-    private func writeWitnesses(_ writer: inout JSONWriter) {
-        writer.name("witnesses")
-        writer.beginArray()
-        for report in signedLog.witnesses?.reports ?? [] {
-            writer.beginObject()
-            writer.name("name")
-            writer.string(report.name)
-            writer.name("size")
-            writer.integer(report.size)
-            writer.name("cosignedAt")
-            if let seconds = report.cosignedSeconds {
-                writer.string(Timestamp(milliseconds: 0).adding(seconds: Int(seconds)).rfc3339)
-            } else {
-                writer.null()
-            }
-            writer.name("state")
-            writer.string(report.state.rawValue)
-            writer.name("detail")
-            writer.string(report.detail)
-            writer.endObject()
+    private var checkpoint: JSONTree? {
+        signedLog.publisher.latest.map { latest in
+            .object(Self.members(of: latest.checkpoint.head) + [("signedAt", .instant(latest.signedAt))])
         }
-        writer.endArray()
-        writer.name("quorum")
-        writer.beginObject()
-        writer.name("isMet")
-        writer.boolean(signedLog.witnesses?.isQuorumMet ?? true)
-        writer.endObject()
     }
 
-    private func writeVerification(_ writer: inout JSONWriter) {
-        writer.name("verification")
-        guard let latest = signedLog.watch.latest else { return writer.null() }
-        writer.beginObject()
-        writer.name("at")
-        writer.string(latest.at.rfc3339)
-        writer.name("size")
-        writer.integer(latest.size)
-        writer.name("outcome")
-        writer.string(latest.damage == nil ? "intact" : "damaged")
-        writer.name("detail")
-        writer.string(latest.damage?.description ?? "Every entry, tile and checkpoint is as it was written.")
-        writer.endObject()
+    private static func members(of head: TreeHead) -> [(name: String, value: JSONTree)] {
+        let rootHash = String(decoding: Base64.encode(head.rootHash.bytes), as: UTF8.self)
+        return [("size", .integer(head.size)), ("rootHash", .text(rootHash))]
+    }
+
+    private static func witness(_ report: Witnesses.Report) -> JSONTree {
+        let cosignedAt = report.cosignedSeconds.map { Timestamp(milliseconds: 0).adding(seconds: Int($0)) }
+        return [
+            "name": .text(report.name),
+            "size": .integer(report.size),
+            "cosignedAt": cosignedAt.map { .instant($0) } ?? .null,
+            "state": .text(report.state.rawValue),
+            "detail": .text(report.detail),
+        ]
+    }
+
+    private var verification: JSONTree? {
+        signedLog.watch.latest.map { latest in
+            [
+                "at": .instant(latest.at),
+                "size": .integer(latest.size),
+                "outcome": .text(latest.damage == nil ? "intact" : "damaged"),
+                "detail": .text(latest.damage?.description ?? "Every entry, tile and checkpoint is as it was written."),
+            ]
+        }
     }
 
     private static func requireReader(

@@ -80,16 +80,8 @@ package struct LogCalls: Sendable {
         let entry = try await read { reader throws(AuditReadError) in try reader.entry(index) }
         guard let entry else { throw .request(.notInLog) }
         await note(caller, .entry, index)
-        var writer = JSONWriter(reserving: 3 * entry.count)
-        writer.beginObject()
-        writer.name("index")
-        writer.integer(index)
-        writer.name("bytes")
-        writer.string(plain: Base64.encode(entry).span)
-        writer.name("entry")
-        writer.value(json: entry)
-        writer.endObject()
-        return .json(writer.bytes)
+        let bytes = String(decoding: Base64.encode(entry), as: UTF8.self)
+        return .json(["index": .integer(index), "bytes": .text(bytes), "entry": .written(entry)])
     }
 
     /// The proof of one entry under the newest checkpoint, for files: it holds the checkpoint too.

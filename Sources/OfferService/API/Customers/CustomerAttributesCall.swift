@@ -51,20 +51,12 @@ package struct CustomerAttributesCall: Sendable {
     }
 
     private static func response(_ stored: StoredAttributes) -> Response {
-        var writer = JSONWriter(reserving: 256)
-        writer.beginObject()
-        if let attributes = stored.attributes {
-            writer.name("attributes")
-            attributes.write(to: &writer)
-        }
-        if let facts = stored.facts {
-            writer.name("facts")
-            writer.value(json: facts.json)
-        }
-        writer.member("storedAt", rfc3339: stored.storedAt)
-        writer.member("expiresAt", rfc3339: stored.expiresAt)
-        writer.endObject()
-        return .json(writer.bytes)
+        .json([
+            "attributes": stored.attributes.map { .written($0.json) },
+            "facts": stored.facts.map { .written($0.json) },
+            "storedAt": .instant(stored.storedAt),
+            "expiresAt": .instant(stored.expiresAt),
+        ])
     }
 
     /// The app that the query names, by its name in one store.

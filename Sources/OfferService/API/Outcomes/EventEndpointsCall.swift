@@ -31,53 +31,38 @@ struct EventEndpointsCall: Sendable {
         }
     }
 
-    static func body(_ logSize: Int64, _ reports: [EndpointReport]) -> [UInt8] {
-        var writer = JSONWriter(reserving: 512 * reports.count + 64)
-        writer.beginObject()
-        writer.member("logSize", integer: logSize)
-        writer.name("endpoints")
-        writer.beginArray()
-        for report in reports { write(report, &writer) }
-        writer.endArray()
-        writer.endObject()
-        return writer.bytes
+    static func body(_ logSize: Int64, _ reports: [EndpointReport]) -> JSONTree {
+        ["logSize": .integer(logSize), "endpoints": .array(reports.map(tree))]
     }
 
-    private static func write(_ report: EndpointReport, _ writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("id", plain: report.id)
-        writer.member("kind", plain: report.kind.rawValue)
-        writer.optional("format", report.format?.rawValue)
-        writer.optional("target", report.target)
-        writer.member("state", plain: report.state.rawValue)
-        writer.optional("reason", report.reason)
-        writer.optional("disabledAt", report.row?.disabledAt)
-        if let row = report.row {
-            writer.member("nextIndex", integer: EventPosition(number: row.nextPosition).index)
-            writer.member("backlog", integer: report.backlog)
-            writer.optional("lastDeliveredAt", row.deliveredAt)
-        }
-        writer.member("delivered", integer: report.row?.delivered ?? 0)
-        writer.member("open", integer: report.open)
-        writer.member("givenUp", integer: report.givenUp)
-        writer.name("deliveries")
-        writer.beginArray()
-        for delivery in report.deliveries { write(delivery, &writer) }
-        writer.endArray()
-        writer.endObject()
+    private static func tree(_ report: EndpointReport) -> JSONTree {
+        [
+            "id": .text(report.id),
+            "kind": .text(report.kind.rawValue),
+            "format": report.format.map { .text($0.rawValue) },
+            "target": .text(report.target),
+            "state": .text(report.state.rawValue),
+            "reason": report.reason.map { .text($0) },
+            "disabledAt": (report.row?.disabledAt).map { .instant($0) },
+            "nextIndex": report.row.map { .integer(EventPosition(number: $0.nextPosition).index) },
+            "backlog": report.row.map { _ in .integer(report.backlog) },
+            "lastDeliveredAt": (report.row?.deliveredAt).map { .instant($0) },
+            "delivered": .integer(report.row?.delivered ?? 0),
+            "open": .integer(report.open),
+            "givenUp": .integer(report.givenUp),
+            "deliveries": .array(report.deliveries.map(tree)),
+        ]
     }
 
-    private static func write(_ delivery: EndpointTable.HeldUp, _ writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("index", integer: EventPosition(number: delivery.position).index)
-        writer.member("attempts", integer: delivery.attempts)
-        writer.optional("failure", delivery.failure)
+    private static func tree(_ delivery: EndpointTable.HeldUp) -> JSONTree {
         // What waits behind another message is sent once that one is.
-        writer.optional(
-            "nextAttemptAt",
-            delivery.givenUpAt == nil && delivery.attempts > 0 ? delivery.nextAttemptAt : nil
-        )
-        writer.optional("givenUpAt", delivery.givenUpAt)
-        writer.endObject()
+        let isTried = delivery.givenUpAt == nil && delivery.attempts > 0
+        return [
+            "index": .integer(EventPosition(number: delivery.position).index),
+            "attempts": .integer(delivery.attempts),
+            "failure": delivery.failure.map { .text($0) },
+            "nextAttemptAt": isTried ? .instant(delivery.nextAttemptAt) : nil,
+            "givenUpAt": delivery.givenUpAt.map { .instant($0) },
+        ]
     }
 }

@@ -28,6 +28,6 @@ package struct ReconciliationCall: Sendable {
             conditions: query.conditions,
             count: report.entries
         )
-        return .json(ReconciliationAnswer(report).bytes)
+        return .json(ReconciliationAnswer(report).json)
     }
 }

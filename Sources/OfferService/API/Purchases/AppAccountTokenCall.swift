@@ -36,13 +36,9 @@ package struct AppAccountTokenCall: Sendable {
     }
 
     private static func response(_ change: SetAppAccountToken.Answer) -> Response {
-        var writer = JSONWriter(reserving: 112)
-        writer.beginObject()
-        writer.member("setAt", rfc3339: change.made.at)
-        writer.member("environment", plain: change.made.environment.rawValue)
-        writer.name("isRepeated")
-        writer.boolean(change.isRepeated)
-        writer.endObject()
-        return .json(writer.bytes)
+        .json([
+            "setAt": .instant(change.made.at), "environment": .text(change.made.environment.rawValue),
+            "isRepeated": .boolean(change.isRepeated),
+        ])
     }
 }

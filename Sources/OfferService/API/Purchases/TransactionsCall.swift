@@ -40,7 +40,7 @@ package struct TransactionsCall: Sendable {
             customers: Self.vouchedFor(asked, caller)
         )
         do { _ = try await committer.absorb(report) } catch { throw .service(ServiceFault(error)) }
-        return Self.response(accepted: evidence.transactions.count)
+        return .json(["accepted": .integer(evidence.transactions.count)])
     }
 
     private func verified(
@@ -80,14 +80,5 @@ package struct TransactionsCall: Sendable {
             anonymous: asked.anonymousID,
             binding: asked.binding
         )
-    }
-
-    private static func response(accepted: Int) -> Response {
-        var writer = JSONWriter(reserving: 32)
-        writer.beginObject()
-        writer.name("accepted")
-        writer.integer(Int64(accepted))
-        writer.endObject()
-        return .json(writer.bytes)
     }
 }

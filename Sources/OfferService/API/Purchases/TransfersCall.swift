@@ -91,12 +91,6 @@ package struct TransfersCall: Sendable {
     }
 
     private static func response(_ transferredAt: Timestamp, isRepeated: Bool) -> Response {
-        var writer = JSONWriter(reserving: 96)
-        writer.beginObject()
-        writer.member("transferredAt", rfc3339: transferredAt)
-        writer.name("isRepeated")
-        writer.boolean(isRepeated)
-        writer.endObject()
-        return .json(writer.bytes)
+        .json(["transferredAt": .instant(transferredAt), "isRepeated": .boolean(isRepeated)])
     }
 }

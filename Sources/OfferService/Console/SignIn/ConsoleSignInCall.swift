@@ -61,22 +61,10 @@ struct ConsoleSignInCall: Sendable {
 
     /// `GET /console/providers`: the buttons of the console, and whether the browser has a session.
     private static func providers(_ snapshot: Snapshot) -> Response {
-        var writer = JSONWriter(reserving: 256)
-        writer.beginObject()
-        writer.name("providers")
-        writer.beginArray()
-        for provider in snapshot.identity.all {
-            guard let settings = provider.console else { continue }
-            writer.beginObject()
-            writer.member("name", plain: provider.name)
-            writer.name("title")
-            writer.string(settings.title ?? provider.name)
-            writer.endObject()
+        let providers: [JSONTree] = snapshot.identity.all.compactMap { provider in
+            provider.console.map { ["name": .text(provider.name), "title": .text($0.title ?? provider.name)] }
         }
-        writer.endArray()
-        writer.member("session", plain: snapshot.callers.session.state)
-        writer.endObject()
-        return .json(writer.bytes)
+        return .json(["providers": .array(providers), "session": .text(snapshot.callers.session.state)])
     }
 
     /// `GET /console/sign-in`: sends the browser to the provider.
@@ -130,17 +118,13 @@ struct ConsoleSignInCall: Sendable {
         guard case .active(let session, let digest) = presented else { throw .caller(.sessionEnded) }
         try await sessions.end(digest, of: caller.id, at: now)
         runtime.log(.info, "a person signed out of the console", ["caller": .text(caller.id.text)])
-        var writer = JSONWriter(reserving: 256)
-        writer.beginObject()
+        var url: String?
         if let (provider, settings) = snapshot.identity.console(session.provider),
-            let found = try? await metadata.metadata(of: provider.keySource),
-            let url = found.endSessionRequest(settings)
+            let found = try? await metadata.metadata(of: provider.keySource)
         {
-            writer.name("endSessionUrl")
-            writer.string(url)
+            url = found.endSessionRequest(settings)
         }
-        writer.endObject()
-        var response = Response.json(writer.bytes)
+        var response = Response.json(["endSessionUrl": url.map { .text($0) }])
         response.headers.append(SessionCookie.session.removal)
         return response
     }

@@ -66,12 +66,6 @@ extension Attributes {
     /// A JSON object, as the ledger has it.
     package var json: [UInt8] {
         var writer = JSONWriter(reserving: 32 * entries.count + 2)
-        write(to: &writer)
-        return writer.bytes
-    }
-
-    /// Writes them as a JSON object.
-    func write(to writer: inout JSONWriter) {
         writer.beginObject()
         for entry in entries {
             writer.name(text: entry.name)
@@ -82,6 +76,7 @@ extension Attributes {
             }
         }
         writer.endObject()
+        return writer.bytes
     }
 
     /// As much as a request may have, six times over: that is what a character takes at most that is written out.

@@ -66,20 +66,13 @@ func hour(of milliseconds: Int64) -> Int64 {
 extension LogUsage {
     /// A JSON array of `[hour, kind, name, detail, count, lastAt]`, in their order.
     package var bytes: [UInt8] {
-        var writer = JSONWriter(reserving: 64 * items.count + 2)
-        writer.beginArray()
-        for (item, tally) in items.sorted(by: { $0.key.order < $1.key.order }) {
-            writer.beginArray()
-            writer.integer(item.hour)
-            writer.integer(Int64(item.kind.rawValue))
-            writer.string(item.name)
-            writer.string(item.detail)
-            writer.integer(tally.count)
-            writer.integer(tally.lastAt)
-            writer.endArray()
+        let rows = items.sorted { $0.key.order < $1.key.order }.map { item, tally -> JSONTree in
+            [
+                .integer(item.hour), .integer(Int64(item.kind.rawValue)), .text(item.name), .text(item.detail),
+                .integer(tally.count), .integer(tally.lastAt),
+            ]
         }
-        writer.endArray()
-        return writer.bytes
+        return JSONTree.array(rows).bytes
     }
 
     private static let limits = JSONLimits(maximumBytes: 1 << 27, maximumDepth: 2, maximumNodes: 1 << 22)

@@ -33,11 +33,8 @@ extension AppStoreServerAPI {
     }
 
     private static func body(setting token: UniqueID) -> [UInt8] {
-        var writer = JSONWriter(reserving: 64)
-        writer.beginObject()
-        writer.member("appAccountToken", id: token)
-        writer.endObject()
-        return writer.bytes
+        let body: JSONTree = ["appAccountToken": .text(token.description)]
+        return body.bytes
     }
 }
 

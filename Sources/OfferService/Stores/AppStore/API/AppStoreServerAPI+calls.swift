@@ -238,30 +238,15 @@ extension AppStoreServerAPI {
 
 extension NotificationHistoryQuery {
     fileprivate var body: [UInt8] {
-        var writer = JSONWriter(reserving: 256)
-        writer.beginObject()
-        writer.name("startDate")
-        writer.integer(startsAt.milliseconds)
-        writer.name("endDate")
-        writer.integer(endsAt.milliseconds)
-        if let notificationType {
-            writer.name("notificationType")
-            writer.string(notificationType)
-        }
-        if let subtype {
-            writer.name("notificationSubtype")
-            writer.string(subtype)
-        }
-        if let transactionID {
-            writer.name("transactionId")
-            writer.string(plain: transactionID.text)
-        }
-        if onlyFailures {
-            writer.name("onlyFailures")
-            writer.boolean(true)
-        }
-        writer.endObject()
-        return writer.bytes
+        let query: JSONTree = [
+            "startDate": .integer(startsAt.milliseconds),
+            "endDate": .integer(endsAt.milliseconds),
+            "notificationType": notificationType.map { .text($0) },
+            "notificationSubtype": subtype.map { .text($0) },
+            "transactionId": transactionID.map { .text($0.text) },
+            "onlyFailures": onlyFailures ? .boolean(true) : nil,
+        ]
+        return query.bytes
     }
 }
 

@@ -33,20 +33,11 @@ package struct TokenRequest: Hashable, Sendable {
     ///
     /// Source: Apple, [Generating JSON Web Tokens for API requests](https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests).
     package func claims(issuerID: IssuerID) -> [UInt8] {
-        var writer = JSONWriter(reserving: 256)
-        writer.beginObject()
-        writer.name("iss")
-        writer.string(plain: issuerID.description)
-        writer.name("iat")
-        writer.integer(issuedAt.seconds)
-        writer.name("exp")
-        writer.integer(expiresAt.seconds)
-        writer.name("aud")
-        writer.string(plain: Self.audience)
-        writer.name("bid")
-        writer.string(plain: bundleID.text)
-        writer.endObject()
-        return writer.bytes
+        let claims: JSONTree = [
+            "iss": .text(issuerID.description), "iat": .integer(issuedAt.seconds), "exp": .integer(expiresAt.seconds),
+            "aud": .text(Self.audience), "bid": .text(bundleID.text),
+        ]
+        return claims.bytes
     }
 
     /// The claim `aud` of every token for the App Store Server API.

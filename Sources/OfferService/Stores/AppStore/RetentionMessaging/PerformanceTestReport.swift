@@ -71,56 +71,32 @@ package struct PerformanceTestReport: Sendable {
 
     /// One object, with Apple's names and two of our own: `bundleId` and `requestId`.
     package var json: [UInt8] {
-        var writer = JSONWriter(reserving: 512)
-        writer.beginObject()
-        writer.name("bundleId")
-        writer.string(bundleID.text)
-        writer.name("requestId")
-        writer.string(requestID)
-        writer.name("result")
-        writer.string(result.verdict.rawValue)
-        if let target = result.target {
-            writer.name("target")
-            writer.string(target)
-        }
-        write(result.successPercent, as: "successRate", to: &writer)
-        write(result.pending, as: "numPending", to: &writer)
-        if let load = result.load { write(load, &writer) }
-        write(result.times, as: "responseTimes", to: &writer)
-        write(result.failures, as: "failures", to: &writer)
-        writer.endObject()
-        return writer.bytes
+        let tree: JSONTree = [
+            "bundleId": .text(bundleID.text),
+            "requestId": .text(requestID),
+            "result": .text(result.verdict.rawValue),
+            "target": result.target.map { .text($0) },
+            "successRate": result.successPercent.map { .integer($0) },
+            "numPending": result.pending.map { .integer($0) },
+            "config": result.load.map(Self.tree),
+            "responseTimes": Self.tree(result.times),
+            "failures": Self.tree(result.failures),
+        ]
+        return tree.bytes
     }
 
-    private func write(_ load: PerformanceTestResult.Load, _ writer: inout JSONWriter) {
-        writer.name("config")
-        writer.beginObject()
-        write(load.atOnce, as: "maxConcurrentRequests", to: &writer)
-        write(load.requests, as: "totalRequests", to: &writer)
-        write(load.milliseconds, as: "totalDuration", to: &writer)
-        write(load.thresholdMilliseconds, as: "responseTimeThreshold", to: &writer)
-        write(load.thresholdPercent, as: "successRateThreshold", to: &writer)
-        writer.endObject()
+    private static func tree(_ load: PerformanceTestResult.Load) -> JSONTree {
+        [
+            "maxConcurrentRequests": load.atOnce.map { .integer($0) },
+            "totalRequests": load.requests.map { .integer($0) },
+            "totalDuration": load.milliseconds.map { .integer($0) },
+            "responseTimeThreshold": load.thresholdMilliseconds.map { .integer($0) },
+            "successRateThreshold": load.thresholdPercent.map { .integer($0) },
+        ]
     }
 
-    private func write(_ value: Int64?, as name: StaticString, to writer: inout JSONWriter) {
-        guard let value else { return }
-        writer.name(name)
-        writer.integer(value)
-    }
-
-    private func write(
-        _ figures: [PerformanceTestResult.Figure],
-        as name: StaticString,
-        to writer: inout JSONWriter
-    ) {
-        writer.name(name)
-        writer.beginObject()
-        for figure in figures {
-            writer.name(text: figure.name)
-            writer.integer(figure.value)
-        }
-        writer.endObject()
+    private static func tree(_ figures: [PerformanceTestResult.Figure]) -> JSONTree {
+        .object(figures.map { ($0.name, .integer($0.value)) })
     }
 }
 

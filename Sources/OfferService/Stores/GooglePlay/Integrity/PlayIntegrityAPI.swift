@@ -72,18 +72,14 @@ package final class PlayIntegrityAPI: Sendable {
         headers.append("Authorization", "Bearer \(access.text)")
         headers.append("Accept", "application/json")
         headers.append("Content-Type", "application/json")
-        var writer = JSONWriter(reserving: token.count + 32)
-        writer.beginObject()
-        writer.name("integrity_token")
-        writer.string(String(decoding: token, as: UTF8.self))
-        writer.endObject()
+        let body: JSONTree = ["integrity_token": .text(String(decoding: token, as: UTF8.self))]
         do throws(ClientError) {
             var request = try ClientRequest(
                 .post,
                 // A package name has letters, digits, dots and `_` alone.
                 url: "\(origin)/v1/\(packageName):decodeIntegrityToken",
                 headers: headers,
-                body: writer.bytes,
+                body: body.bytes,
                 timeoutMilliseconds: milliseconds
             )
             request.maximumResponseBytes = Self.limits.maximumBytes

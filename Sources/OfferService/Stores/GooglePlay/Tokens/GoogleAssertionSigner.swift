@@ -43,20 +43,11 @@ package struct AssertionTimes: Hashable, Sendable {
     ///
     /// Source: Google, [Using OAuth 2.0 for server to server applications](https://developers.google.com/identity/protocols/oauth2/service-account#httprest).
     package func claims(of email: GoogleEmail, _ scope: GoogleScope) -> [UInt8] {
-        var writer = JSONWriter(reserving: 384)
-        writer.beginObject()
-        writer.name("iss")
-        writer.string(plain: email.text)
-        writer.name("scope")
-        writer.string(plain: scope.rawValue)
-        writer.name("aud")
-        writer.string(plain: Self.audience)
-        writer.name("iat")
-        writer.integer(issuedAt.seconds)
-        writer.name("exp")
-        writer.integer(expiresAt.seconds)
-        writer.endObject()
-        return writer.bytes
+        let claims: JSONTree = [
+            "iss": .text(email.text), "scope": .text(scope.rawValue), "aud": .text(Self.audience),
+            "iat": .integer(issuedAt.seconds), "exp": .integer(expiresAt.seconds),
+        ]
+        return claims.bytes
     }
 
     /// The claim `aud`: Google's token endpoint.
@@ -134,15 +125,7 @@ package struct KeyRingAssertionSigner: GoogleAssertionSigner {
     }
 
     private static func header(_ keyID: GoogleKeyID) -> [UInt8] {
-        var writer = JSONWriter(reserving: 128)
-        writer.beginObject()
-        writer.name("alg")
-        writer.string(plain: "RS256")
-        writer.name("typ")
-        writer.string(plain: "JWT")
-        writer.name("kid")
-        writer.string(plain: keyID.text)
-        writer.endObject()
-        return writer.bytes
+        let header: JSONTree = ["alg": .text("RS256"), "typ": .text("JWT"), "kid": .text(keyID.text)]
+        return header.bytes
     }
 }
