@@ -117,7 +117,7 @@ package enum NamedApp: Hashable, Sendable {
     }
 }
 
-/// The catalogue or the rules said no.
+/// The catalog or the rules said no.
 package enum DecisionRefusal: Sendable {
     /// `near` is the name in the catalog that was most likely meant.
     case unknownOffer(Catalog.Missing, near: String? = nil)

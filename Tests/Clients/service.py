@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A running service with the example's catalogue, and an offer at a fake Google Play."""
+"""A running service with the example's catalog, and an offer at a fake Google Play."""
 
 import json
 import re

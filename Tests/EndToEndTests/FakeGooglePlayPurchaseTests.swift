@@ -165,7 +165,7 @@ extension EndToEnd {
             #expect(throws: ChildProcess.Failure.self) { try play.buy(.init("premium", token: own)) }
         }
 
-        @Test func `instalments, prepaid plans and several lines have their own members`() async throws {
+        @Test func `installments, prepaid plans and several lines have their own members`() async throws {
             let plans = [FakeGooglePlay.BasePlan("rate", .installments), .init("prepaid", .prepaid)]
             try play.setSubscription(.init("more", basePlans: plans))
             let rate = try play.buy(.init("more", "rate")).token

@@ -99,7 +99,7 @@ extension EndToEnd {
                 "warning hide-tag-on-acquisition-offer premium/monthly/trial-7d",
                 "warning hide-tag-missing premium/monthly/summer",
                 "warning region-without-base-plan premium/monthly/summer",
-                "note offer-not-in-catalogue premium/monthly/summer"
+                "note offer-not-in-catalog premium/monthly/summer"
             )
         }
 

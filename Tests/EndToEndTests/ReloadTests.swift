@@ -14,7 +14,7 @@ extension EndToEnd {
             return match.1
         }
 
-        @Test func `a good catalogue comes into force, a bad one does not`() async throws {
+        @Test func `a good catalog comes into force, a bad one does not`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
             let first = try policy(service)
@@ -45,7 +45,7 @@ extension EndToEnd {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
             let before = try policy(service)
-            // The catalogue is good and new: it must not come into force without the keys.
+            // The catalog is good and new: it must not come into force without the keys.
             try demo.edit("offers", replacing: "atLeastDays: 30", with: "atLeastDays: 31")
             try row.spoil(demo)
             try await service.reload()

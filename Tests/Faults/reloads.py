@@ -14,7 +14,7 @@ def policy(text: str) -> str:
 
 
 def variants(place: Place) -> tuple[dict[str, str], list[str]]:
-    """Catalogues that differ in one rule, which the answers repeat; and texts that must not come into force."""
+    """Catalogs that differ in one rule, which the answers repeat; and texts that must not come into force."""
     text = place.text("demo/offers")
     good = {str(days): text.replace("lapsed: { atLeastDays: 30 }", f"lapsed: {{ atLeastDays: {days} }}")
             for days in (30, 31, 32)}
@@ -63,8 +63,8 @@ def reload_storm(setup: Setup) -> Iterator[Row]:
         row.problems += [] if used == {policy(last)} else [f"the last files are not what is in force: {used}"]
         load.stop()
         row.problems += contradictions(place, by_policy)
-        row.problems += [] if place.checker.policies <= set(by_policy) else ["the log has catalogues that nobody wrote"]
-        row.notes.append(f"{reloads:.0f} reloads, {len(place.checker.policies)} catalogues in force, memory "
+        row.problems += [] if place.checker.policies <= set(by_policy) else ["the log has catalogs that nobody wrote"]
+        row.notes.append(f"{reloads:.0f} reloads, {len(place.checker.policies)} catalogs in force, memory "
                          f"{memory / 1e6:.0f} → {service.memory() / 1e6:.0f} MB")
         row.problems += [] if service.stop() == 0 else ["it did not stop in order"]
         row.conclude(place)

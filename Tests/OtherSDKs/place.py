@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A running service with the demo's catalogue, that trusts a fake App Store, and whose app has an SDK's key."""
+"""A running service with the demo's catalog, that trusts a fake App Store, and whose app has an SDK's key."""
 import json
 import re
 import subprocess

@@ -56,7 +56,7 @@ extension FakeGooglePlay {
         try perform("resetCounts", Nothing())
     }
 
-    /// As at the beginning, for another test: without catalogue, purchases, misbehaviour and counts, in real time.
+    /// As at the beginning, for another test: without catalog, purchases, misbehaviour and counts, in real time.
     ///
     /// Service accounts, access tokens, keys and ports stay, and no id of a message is given a second time.
     package func reset() throws {

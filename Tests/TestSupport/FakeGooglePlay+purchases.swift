@@ -15,7 +15,7 @@ extension FakeGooglePlay {
         package var daysAgo: Double
         /// Otherwise as the base plan says, or 30.
         package var periodDays: Double?
-        /// By a licence tester.
+        /// By a license tester.
         package var isTest: Bool
         package var isAcknowledged: Bool?
         /// Not paid for yet.
@@ -122,7 +122,7 @@ extension FakeGooglePlay {
         package static let revoke = Event("revoke")
         /// A message that the money went back, or a part of it; the purchase goes on.
         package static func void(isPartial: Bool) -> Event { Event("void", ["refundType": isPartial ? 2 : 1]) }
-        /// 18: of instalments.
+        /// 18: of installments.
         package static let scheduleCancellation = Event("scheduleCancellation")
         /// 17: a further line.
         package static func addItem(_ productID: String, _ basePlanID: String, offer: String? = nil) -> Event {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A fake Google Play on 127.0.0.1: it gives access tokens to service accounts, answers the calls of the Android
-/// Publisher API that read the catalogue and purchases, makes what Pub/Sub pushes, and misbehaves on request.
+/// Publisher API that read the catalog and purchases, makes what Pub/Sub pushes, and misbehaves on request.
 ///
 /// The program is in `Tests/Fakes/GooglePlay`, and its README.md has all names and members. It runs until ``stop()``,
 /// or until the last reference to this goes, or until the tests die. The calls block, for milliseconds.

@@ -60,7 +60,7 @@ package struct FactNeeds: OptionSet, Hashable, Sendable {
 }
 
 extension Rule {
-    /// What this rule and those inside it read of the facts; to be asked once, when the catalogue is loaded.
+    /// What this rule and those inside it read of the facts; to be asked once, when the catalog is loaded.
     package var factNeeds: FactNeeds {
         switch self {
         case .all(let rules), .any(let rules): rules.reduce([]) { $0.union($1.factNeeds) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A name that a store or the catalogue gave to one of its things: an app, a product, an offer, a key.
+/// A name that a store or the catalog gave to one of its things: an app, a product, an offer, a key.
 ///
 /// Apple joins such names with U+2063 before they are signed, so a name that held one could pass for two. What a
 /// name may hold is an allow-list of ASCII bytes, checked here once; code that has an `Identifier` need not think of

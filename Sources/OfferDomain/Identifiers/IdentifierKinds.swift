@@ -12,7 +12,7 @@ package typealias AppName = Identifier<App>
 package typealias ProductID = Identifier<StoreProduct>
 /// A store's id of an offer: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside, as in `pay_as_you_go.3 months`.
 package typealias OfferID = Identifier<StoreOffer>
-/// The catalogue's own id of an offer: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside.
+/// The catalog's own id of an offer: 1 to 255 of `[A-Za-z0-9._-]` and single spaces inside.
 package typealias CatalogOfferID = Identifier<CatalogOfferName>
 /// The id that App Store Connect gave to a key: 10 of A-Z 0-9.
 package typealias KeyID = Identifier<StoreKey>

@@ -7,7 +7,7 @@ package import OfferDomain
 ///
 /// A class, because each request is handed it several times over and it never changes.
 package final class Catalog: Sendable {
-    /// Why the catalogue has no answer.
+    /// Why the catalog has no answer.
     package enum Missing: Error, Hashable, Sendable {
         case app, package, product, basePlan, offer, introductoryOffer
     }
@@ -124,7 +124,7 @@ package final class Catalog: Sendable {
     /// What the App Store may show to the app's subscribers; `nil` if there is nothing.
     func retention(of bundleID: BundleID) -> AppRetention? { policies.retention[bundleID] }
 
-    /// What the ledger calls an app of Google Play; of one that isn't in the catalogue, its own name.
+    /// What the ledger calls an app of Google Play; of one that isn't in the catalog, its own name.
     package func ledgerName(of packageName: PackageName) -> AppName {
         googlePlayApps[packageName]?.name ?? AppName(packageName)
     }
@@ -139,7 +139,7 @@ package final class Catalog: Sendable {
 // MARK: - The App Store
 
 extension Catalog {
-    /// The promotional offer of that product, by the store's identifier or by the catalogue's own.
+    /// The promotional offer of that product, by the store's identifier or by the catalog's own.
     package func offer(
         _ offerID: OfferID,
         of productID: ProductID,
@@ -168,7 +168,7 @@ extension Catalog {
         return products.contains(productID) ? nil : .product
     }
 
-    /// The offer that the store calls so, as a transaction names it; `nil` if the catalogue has none.
+    /// The offer that the store calls so, as a transaction names it; `nil` if the catalog has none.
     package func storeOffer(
         _ offerID: OfferID,
         boughtWith productID: String,
@@ -201,7 +201,7 @@ extension Catalog {
 // MARK: - Google Play
 
 extension Catalog {
-    /// The offer of that base plan, by the store's identifier or by the catalogue's own.
+    /// The offer of that base plan, by the store's identifier or by the catalog's own.
     package func googlePlayOffer(
         _ offerID: OfferID,
         of productID: GooglePlayProductID,
@@ -216,7 +216,7 @@ extension Catalog {
         return offer
     }
 
-    /// The offer that the store calls so, as a purchase names it; `nil` if the catalogue has none.
+    /// The offer that the store calls so, as a purchase names it; `nil` if the catalog has none.
     package func googlePlayStoreOffer(
         _ offerID: GooglePlayOfferID,
         of productID: GooglePlayProductID,
@@ -232,7 +232,7 @@ extension Catalog {
 
 extension Catalog {
     /// For which subscription Google Play's purchases are looked at, and of which type their offers are: what is in the
-    /// catalogue is the developer's own, and what is not is for new customers, unless the ledger knows it from before.
+    /// catalog is the developer's own, and what is not is for new customers, unless the ledger knows it from before.
     package func googlePlayScope(of offer: CatalogOffer) -> GooglePlayScope? {
         guard let key = offer.inGooglePlay else { return nil }
         return googlePlayScope(of: key)

@@ -4,7 +4,7 @@ import OfferDomain
 
 /// Reads the `offers` file: apps, their plans, and the offers of each plan.
 package enum CatalogFile {
-    /// The catalogue.
+    /// The catalog.
     ///
     /// - Throws: Everything that is wrong, all at once.
     package static func read(_ path: String) throws(ConfigurationError) -> Catalog {

@@ -35,7 +35,7 @@ struct PreviewedApp: Sendable {
         bundleID = catalog.apps.keys.first { AppName($0) == app.name }
     }
 
-    /// The offers that are asked for, in each store of the app that the request names, in the order of the catalogue.
+    /// The offers that are asked for, in each store of the app that the request names, in the order of the catalog.
     func offers(_ request: EligibilityRequest, _ catalog: Catalog) throws(Refusal) -> [CatalogOffer] {
         let ofApp = catalog.offers.filter { offer in
             guard offer.app == name else { return false }

@@ -24,19 +24,19 @@ package struct AuthorizedOffer: Sendable {
 /// authorizations afterwards.
 package final class AuthorizeOffer: Sendable {
     private let decider: OfferDecider
-    private let catalogues: GooglePlayCatalogues
+    private let playCatalogs: PlayCatalogs
     private let purchases: any GooglePlayPurchaseSource
     private let log: Log
 
-    /// What may be had is read from `catalogues`, and what was bought is asked of `purchases`.
+    /// What may be had is read from `playCatalogs`, and what was bought is asked of `purchases`.
     package init(
         decider: OfferDecider,
-        catalogues: GooglePlayCatalogues,
+        playCatalogs: PlayCatalogs,
         purchases: any GooglePlayPurchaseSource,
         log: Log
     ) {
         self.decider = decider
-        self.catalogues = catalogues
+        self.playCatalogs = playCatalogs
         self.purchases = purchases
         self.log = log
     }
@@ -89,9 +89,9 @@ package final class AuthorizeOffer: Sendable {
         at now: Timestamp
     ) async -> Result<ValidatedOffer, AuthorizationObstacle> {
         do {
-            let catalogue = try await catalogues.current(place.app.packageName, at: now)
+            let playCatalog = try await playCatalogs.current(place.app.packageName, at: now)
             let hideTags = Set(place.app.hideTags)
-            return GooglePlayOfferCheck.validate(listing, region: region, hideTags: hideTags, in: catalogue)
+            return GooglePlayOfferCheck.validate(listing, region: region, hideTags: hideTags, in: playCatalog)
                 .mapError(AuthorizationObstacle.fault)
         } catch {
             if error.isOfSetUp { return .failure(.refusedByStore) }

@@ -6,14 +6,14 @@ package final class PreviewEligibility: Sendable {
     private let decider: OfferDecider
     private let seal: Seal
     private let store: AppStore
-    private let catalogues: GooglePlayCatalogues
+    private let playCatalogs: PlayCatalogs
     private let purchases: any GooglePlayPurchaseSource
     private let log: Log
 
     init(decider: OfferDecider, seal: Seal, stores: Stores, purchases: any GooglePlayPurchaseSource, log: Log) {
         self.decider = decider
         self.seal = seal
-        (store, catalogues) = (stores.appStore, stores.catalogues)
+        (store, playCatalogs) = (stores.appStore, stores.playCatalogs)
         self.purchases = purchases
         self.log = log
     }
@@ -139,10 +139,10 @@ package final class PreviewEligibility: Sendable {
         guard !keys.isEmpty else { return [:] }
         var obstacles: [Int64: OfferOutlook.Obstacle] = [:]
         do {
-            let catalogue = try await catalogues.current(googlePlay.packageName, at: now)
+            let playCatalog = try await playCatalogs.current(googlePlay.packageName, at: now)
             let (region, tags) = (request.knownRegion, Set(googlePlay.hideTags))
             for (ledgerKey, key) in keys {
-                let checked = GooglePlayOfferCheck.validate(key, region: region, hideTags: tags, in: catalogue)
+                let checked = GooglePlayOfferCheck.validate(key, region: region, hideTags: tags, in: playCatalog)
                 if case .failure(let fault) = checked { obstacles[ledgerKey] = .fault(fault) }
             }
         } catch {

@@ -177,7 +177,7 @@ package final class Health: CommitObserver {
                 Obstacle("secret-outdated", "customers are kept under a newer secret: list it here too, and reload")
             )
         }
-        // A catalogue of Google Play's offers alone needs no key of that kind.
+        // A catalog of Google Play's offers alone needs no key of that kind.
         let needs = snapshot.catalog.keyNeeds
         if !needs.isEmpty, snapshot.missingKeys.count == needs.count {
             obstacles.append(Obstacle("key-unavailable", "no key is active for any app of the catalog"))
@@ -210,7 +210,7 @@ package final class Health: CommitObserver {
 }
 
 extension Snapshot {
-    /// What nobody can sign of the catalogue's offers; others are signed all the same.
+    /// What nobody can sign of the catalog's offers; others are signed all the same.
     package var missingKeys: [KeyNeed] { keyRing.unfilled(catalog.keyNeeds) }
 }
 

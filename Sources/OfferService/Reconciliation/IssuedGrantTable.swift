@@ -75,7 +75,7 @@ struct IssuedGrantTable {
         )
     }
 
-    /// The keys of the offers that were granted under that name in a store, whether the catalogue still has them under it or
+    /// The keys of the offers that were granted under that name in a store, whether the catalog still has them under it or
     /// not: what was granted stays granted.
     ///
     /// `app` is the bundle id or the package name; without it those of all apps, where who was granted it tells apps apart.

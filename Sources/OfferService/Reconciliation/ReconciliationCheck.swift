@@ -4,7 +4,7 @@ package import Storage
 
 /// Computes anew what was compared when it was learnt, from all evidence and all grants.
 ///
-/// It finds what is kept otherwise, and changes nothing. Another catalogue than the one that was in force may come to other results. Used by one thread.
+/// It finds what is kept otherwise, and changes nothing. Another catalog than the one that was in force may come to other results. Used by one thread.
 package struct ReconciliationCheck {
     private let connection: any DatabaseConnection
     private let catalog: Catalog

@@ -2,13 +2,13 @@
 
 /// What `check --live` reports about the stores and the identity providers.
 package struct LiveReports: Sendable {
-    /// `nil` if the catalogue has no app in the App Store.
+    /// `nil` if the catalog has no app in the App Store.
     package let appStore: LiveReport?
     /// `nil` if no app that a key asked for has retention messages.
     package let retention: RetentionMessagingReport?
     /// `nil` without a key for App Store Connect.
     package let connect: AppStoreConnectReport?
-    /// `nil` if the catalogue has no app at Google Play.
+    /// `nil` if the catalog has no app at Google Play.
     package let googlePlay: GooglePlayLintReport?
 
     /// `nil` without an identity provider.

@@ -12,7 +12,7 @@ package final class Stores: Sendable {
     /// Asks Google Play about purchases, and what it lists.
     package let googlePlayAPI: GooglePlayAPI
     /// What Google Play lists of our apps.
-    package let catalogues: GooglePlayCatalogues
+    package let playCatalogs: PlayCatalogs
     /// Whose notifications of Google Play are taken; `nil` takes none.
     package let googlePush: GooglePushAuthenticator?
     /// Sends all questions to stores: budgets, retries and circuit breakers are here.
@@ -63,7 +63,7 @@ package final class Stores: Sendable {
             log: runtime.log,
             origins: settings.googleOrigins
         )
-        catalogues = GooglePlayCatalogues(listing: googlePlayAPI, metrics: runtime.metrics, log: runtime.log)
+        playCatalogs = PlayCatalogs(listing: googlePlayAPI, metrics: runtime.metrics, log: runtime.log)
         let keys = GoogleSigningKeys(gateway: gateway, origin: settings.googleOrigins.certs, log: runtime.log)
         googlePush = settings.googlePush.map {
             GooglePushAuthenticator(expecting: $0, keys: keys, clock: runtime.clock)
@@ -89,13 +89,13 @@ package final class Stores: Sendable {
 
     /// What whoever runs the service should know of the stores.
     package var warnings: [Obstacle] {
-        (revocation?.monitor.warnings ?? []) + catalogues.warnings
+        (revocation?.monitor.warnings ?? []) + playCatalogs.warnings
     }
 
     /// What the metrics tell of the stores, beside counters.
     package var gauges: [Gauge] {
         [gateway.breakerGauge] + client.statistics.gauges + verifier.statistics.gauges
-            + (revocation?.monitor.gauges ?? []) + catalogues.gauges(at: clock.now())
+            + (revocation?.monitor.gauges ?? []) + playCatalogs.gauges(at: clock.now())
     }
 
     /// Signs with the key in force, once its use is on record.

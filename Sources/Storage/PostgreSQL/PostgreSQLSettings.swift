@@ -75,7 +75,7 @@ struct PostgreSQLSettings {
         }
     }
 
-    /// `IF NOT EXISTS` looks once: what another makes after the look is found as a second row in a catalogue (23505), a
+    /// `IF NOT EXISTS` looks once: what another makes after the look is found as a second row in a catalog (23505), a
     /// table (42P07) or the table's row type (42710) that is there already, whichever comes first.
     private static func isStumble(_ error: StorageError) -> Bool {
         switch error {

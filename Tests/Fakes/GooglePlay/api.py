@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls of androidpublisher v3 that read the catalogue and purchases.
+"""The calls of androidpublisher v3 that read the catalog and purchases.
 
 Source: https://developers.google.com/android-publisher/api-ref/rest
 """
@@ -67,8 +67,8 @@ def route(request):
 
 
 class API:
-    def __init__(self, catalogue, purchases, writer, tokens, keys, habits, clock):
-        self._catalogue = catalogue
+    def __init__(self, catalog, purchases, writer, tokens, keys, habits, clock):
+        self._catalog = catalog
         self._purchases = purchases
         self._writer = writer
         self._tokens = tokens
@@ -101,27 +101,27 @@ class API:
             raise APIError("permissionDenied")
 
     def _subscriptions(self, request, names, lies):
-        return self._list(request, "subscriptions", self._catalogue.subscriptions(names[0]), lies)
+        return self._list(request, "subscriptions", self._catalog.subscriptions(names[0]), lies)
 
     def _subscription(self, request, names, lies):
-        return self._one(self._catalogue.subscription(*names), lies)
+        return self._one(self._catalog.subscription(*names), lies)
 
     def _subscriptionBatch(self, request, names, lies):
         ids = [value for name, value in request.query if name == "productIds"]
         if not ids or len(ids) > 100 or len(set(ids)) != len(ids):
             raise APIError("invalid")
-        return self._batch("subscriptions", [self._catalogue.subscription(names[0], product) for product in ids], lies)
+        return self._batch("subscriptions", [self._catalog.subscription(names[0], product) for product in ids], lies)
 
     def _offers(self, request, names, lies):
         package_name, product_id, base_plan_id = names
         if product_id == "-" and base_plan_id != "-":
             raise APIError("invalid", "The base plan id must be '-' if the product id is.")
-        if product_id != "-" and self._catalogue.subscription(package_name, product_id) is None:
+        if product_id != "-" and self._catalog.subscription(package_name, product_id) is None:
             raise APIError("notFound", f"Subscription not found: {product_id}.")
-        return self._list(request, "subscriptionOffers", self._catalogue.offers(*names), lies)
+        return self._list(request, "subscriptionOffers", self._catalog.offers(*names), lies)
 
     def _offer(self, request, names, lies):
-        return self._one(self._catalogue.offer(*names), lies)
+        return self._one(self._catalog.offer(*names), lies)
 
     def _offerBatch(self, request, names, lies):
         wanted = json.loads(request.body or b"{}").get("requests", [])
@@ -130,7 +130,7 @@ class API:
         ]
         if not ids or len(ids) > 100 or any(None in item or item[0] != names[0] for item in ids):
             raise APIError("invalid")
-        return self._batch("subscriptionOffers", [self._catalogue.offer(*item) for item in ids], lies)
+        return self._batch("subscriptionOffers", [self._catalog.offer(*item) for item in ids], lies)
 
     def _purchase(self, request, names, lies):
         package_name, token = names

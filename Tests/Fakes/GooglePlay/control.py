@@ -72,28 +72,28 @@ class Control(ControlCalls):
         self._fake.tokens.revoke_all()
         return {}
 
-    # Catalogue
+    # Catalog
 
     def setSubscription(self, packageName=FIRST_APP, **description):
-        self._fake.catalogue.put_subscription(packageName, description)
+        self._fake.catalog.put_subscription(packageName, description)
         return {}
 
     def setOffer(self, packageName=FIRST_APP, **description):
-        self._fake.catalogue.put_offer(packageName, description)
+        self._fake.catalog.put_offer(packageName, description)
         return {}
 
     def edit(self, productId, path, value=None, packageName=FIRST_APP, basePlanId=None, offerId=None):
         """Sets the member that a JSON pointer names; without a value takes it away."""
-        self._fake.catalogue.edit((packageName, productId, basePlanId, offerId), path, value)
+        self._fake.catalog.edit((packageName, productId, basePlanId, offerId), path, value)
         return {}
 
     def remove(self, productId, packageName=FIRST_APP, basePlanId=None, offerId=None):
-        self._fake.catalogue.remove(packageName, productId, basePlanId, offerId)
+        self._fake.catalog.remove(packageName, productId, basePlanId, offerId)
         return {}
 
     def readResource(self, productId, packageName=FIRST_APP, basePlanId=None, offerId=None):
         """The text that a good answer has for a subscription, a base plan or an offer."""
-        return self._text(self._fake.catalogue.find(packageName, productId, basePlanId, offerId))
+        return self._text(self._fake.catalog.find(packageName, productId, basePlanId, offerId))
 
     def readPurchase(self, token):
         """The text that a good answer has for a purchase, also for one that is gone."""

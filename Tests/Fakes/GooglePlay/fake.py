@@ -2,7 +2,7 @@
 """The fake Google Play as a whole: its parts, its ports, its files."""
 from accounts import ServiceAccounts
 from api import API, route
-from catalogue import Catalogue
+from catalog import Catalog
 from fake_server import FakeServer
 from life import Life
 from misbehaviour import KINDS
@@ -23,17 +23,17 @@ class FakeGooglePlay(FakeServer):
         super().__init__(folder, Rules(KINDS, outside=("token", "certificates")), self._respond)
         self.clock = Clock()
         self.habits = Habits()
-        self.catalogue = Catalogue()
-        self.purchases = Purchases(self.catalogue, self.clock)
+        self.catalog = Catalog()
+        self.purchases = Purchases(self.catalog, self.clock)
         self.notifications = Notifications(self.clock)
         self.life = Life(self.purchases, self.notifications)
         self.accounts = ServiceAccounts(self.write)
         self.tokens = TokenEndpoint(self.accounts, self.clock)
         self.keys = OIDCKeys()
         self.pusher = Pusher(self.keys, self.clock)
-        self.writer = PurchaseWriter(self.catalogue, self.clock, self.habits)
+        self.writer = PurchaseWriter(self.catalog, self.clock, self.habits)
         self.api = API(
-            self.catalogue, self.purchases, self.writer, self.tokens, self.keys, self.habits, self.clock
+            self.catalog, self.purchases, self.writer, self.tokens, self.keys, self.habits, self.clock
         )
         self.api.package_names = {FIRST_APP}
 
@@ -45,7 +45,7 @@ class FakeGooglePlay(FakeServer):
         """As at the beginning, but for service accounts, keys and ports; no id is given a second time."""
         self.clock.set()
         vars(self.habits).update(vars(Habits()))
-        self.catalogue.clear()
+        self.catalog.clear()
         self.purchases.clear()
         self.notifications.clear()
         self.tokens.reset()

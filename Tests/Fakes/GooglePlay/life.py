@@ -122,7 +122,7 @@ class Life:
         return [self._notifications.add(purchase.package_name, at, "voidedPurchaseNotification", voided)]
 
     def scheduleCancellation(self, purchase, at):
-        """Of instalments: it stays active until what was promised is paid."""
+        """Of installments: it stays active until what was promised is paid."""
         for item in purchase.items:
             plan = item.members.setdefault("autoRenewingPlan", {})
             plan.setdefault("installmentDetails", {})["pendingCancellation"] = {}

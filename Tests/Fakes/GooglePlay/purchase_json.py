@@ -7,14 +7,14 @@ import copy
 import hashlib
 
 import purchases
-from catalogue import money
+from catalog import money
 from proto3 import edit
 from times import rfc3339
 
 
 class PurchaseWriter:
-    def __init__(self, catalogue, clock, habits):
-        self._catalogue = catalogue
+    def __init__(self, catalog, clock, habits):
+        self._catalog = catalog
         self._clock = clock
         self._habits = habits
 
@@ -86,12 +86,12 @@ class PurchaseWriter:
         else:
             line["autoRenewingPlan"] = {
                 "autoRenewEnabled": item.renews, "recurringPrice": money(9, 990_000_000),
-            } | ({"installmentDetails": instalments(item)} if item.kind == "installments" else {})
+            } | ({"installmentDetails": installments(item)} if item.kind == "installments" else {})
         return join(line, item.members)
 
     def _offer_details(self, purchase, item):
         ids = item.product_id, item.base_plan_id, item.offer_id
-        details = {"basePlanId": item.base_plan_id, "offerTags": self._catalogue.tags(purchase.package_name, *ids)}
+        details = {"basePlanId": item.base_plan_id, "offerTags": self._catalog.tags(purchase.package_name, *ids)}
         return details | ({"offerId": item.offer_id} if item.offer_id else {})
 
     def _time(self, milliseconds):
@@ -103,7 +103,7 @@ def order_id(purchase, item):
     return purchase.order_id + (f"..{item.order_number - 1}" if item.order_number else "")
 
 
-def instalments(item):
+def installments(item):
     paid = 1 + item.order_number
     return {
         "initialCommittedPaymentsCount": 12,

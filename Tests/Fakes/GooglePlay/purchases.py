@@ -74,8 +74,8 @@ class Purchase:
 class Purchases:
     """By token, which stays unknown to other apps."""
 
-    def __init__(self, catalogue, clock):
-        self._catalogue = catalogue
+    def __init__(self, catalog, clock):
+        self._catalog = catalog
         self._clock = clock
         self._orders = itertools.count(1)
         self._by_token = {}
@@ -140,17 +140,17 @@ class Purchases:
         )
 
     def _plan(self, package_name, product_id, base_plan_id):
-        plan = self._catalogue.base_plan(package_name, product_id, base_plan_id) or {}
+        plan = self._catalog.base_plan(package_name, product_id, base_plan_id) or {}
         for kind in ("prepaid", "installments", "autoRenewing"):
             if plan_type := plan.get(f"{kind}BasePlanType"):
                 return kind, milliseconds_of(plan_type.get("billingPeriodDuration", "P1M"))
         return "autoRenewing", 30 * DAY
 
     def _phases(self, package_name, product_id, base_plan_id, offer_id):
-        """Each period of each phase that the catalogue has; one free week for an offer that it does not have."""
+        """Each period of each phase that the catalog has; one free week for an offer that it does not have."""
         if not offer_id:
             return []
-        offer = self._catalogue.offer(package_name, product_id, base_plan_id, offer_id)
+        offer = self._catalog.offer(package_name, product_id, base_plan_id, offer_id)
         if offer is None:
             return [(FREE_TRIAL, 7 * DAY)]
         periods = []

@@ -42,7 +42,7 @@ struct IdentifierTests {
     ]
 
     @Test(arguments: hostile)
-    func `admits nothing hostile into a bundle, product, offer or catalogue id`(row: Hostile) {
+    func `admits nothing hostile into a bundle, product, offer or catalog id`(row: Hostile) {
         #expect(throws: row.error) { try BundleID(utf8: row.bytes) }
         #expect(throws: row.error) { try ProductID(utf8: row.bytes) }
         #expect(throws: row.error) { try OfferID(utf8: row.bytes) }

@@ -21,7 +21,7 @@ private let id = #""transactionId": "2000000123456789""#
 
 private let rows = [
     RefusalRow(
-        testDescription: "a product that the catalogue doesn't have",
+        testDescription: "a product that the catalog doesn't have",
         product: "pro.daily",
         status: 404,
         problem: "unknown-offer",
@@ -35,7 +35,7 @@ private let rows = [
         pointers: ["/productId"]
     ),
     RefusalRow(
-        testDescription: "an app that the catalogue doesn't have",
+        testDescription: "an app that the catalog doesn't have",
         bundle: "com.example.nowhere",
         status: 404,
         problem: "unknown-offer",

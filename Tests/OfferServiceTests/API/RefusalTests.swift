@@ -3,7 +3,7 @@ import OfferDomain
 import OfferService
 import Testing
 
-/// What the catalogue, the rules and the roles refuse.
+/// What the catalog, the rules and the roles refuse.
 struct RefusalTests {
     @Test(
         arguments: Wire.ofRun,
@@ -17,7 +17,7 @@ struct RefusalTests {
             ("com.example.other", "pro.monthly", "lapsed", "/offerId"),
         ]
     )
-    func `knows no offer outside the catalogue`(
+    func `knows no offer outside the catalog`(
         wire: Wire,
         names: (bundle: String, product: String, offer: String, pointer: String)
     ) async throws {

@@ -116,7 +116,7 @@ struct SignatureTests {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `finds an offer by the catalogue's own id and signs the store's`(wire: Wire) async throws {
+    func `finds an offer by the catalog's own id and signs the store's`(wire: Wire) async throws {
         try await withService(wire) { service in
             let key = try #require(service.publicKeys["active.p8"])
             let reply = try await service.sign(offer: "spaced")

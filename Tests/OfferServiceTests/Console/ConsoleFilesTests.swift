@@ -99,7 +99,7 @@ struct ConsoleFilesTests {
         }
     }
 
-    @Test func `every file says under which licence it is, and every module is reached from the page`() throws {
+    @Test func `every file says under which license it is, and every module is reached from the page`() throws {
         for name in try Self.names() where name != "icon.svg" {
             let text = try Repository.text("\(Self.folder)/\(name)")
             #expect(text.prefix(80).contains("SPDX-License-Identifier: Apache-2.0"), "\(name)")

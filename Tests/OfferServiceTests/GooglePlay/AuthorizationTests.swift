@@ -9,7 +9,7 @@ import Testing
 @Suite(.overBothEngines) struct AuthorizationTests {
     private static let anna = #""customerId": "anna", "facts": {"subscribedBefore": true}"#
 
-    private static func catalogue(_ offer: String, app: String = "") -> String {
+    private static func catalog(_ offer: String, app: String = "") -> String {
         """
         {
           apps: [{
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func `takes the catalogue's own name of the offer too`() async throws {
+    @Test func `takes the catalog's own name of the offer too`() async throws {
         try await withFakePlay { world in
             let reply = try await world.service.send(world.authorizationCall(Self.anna, offer: "back"))
             #expect(reply.status == 200 && reply.json["offerId"].text == "winback-50", "\(reply)")
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test func `answers a retry with the same grant, and counts it once`() async throws {
-        let offers = Self.catalogue(", eligibility: {grants: {atMost: 1}}")
+        let offers = Self.catalog(", eligibility: {grants: {atMost: 1}}")
         try await withFakePlay(offers: offers) { world in
             let call = world.authorizationCall(Self.anna).with("Idempotency-Key", "k")
             let first = try await world.service.send(call)
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func `takes the tag that the app's settings want, letter for letter`() async throws {
-        let offers = Self.catalogue("", app: #"googlePlay: {hideTags: ["rc-ignore-offer", "sw-ignore-offer"]},"#)
+        let offers = Self.catalog("", app: #"googlePlay: {hideTags: ["rc-ignore-offer", "sw-ignore-offer"]},"#)
         try await withFakePlay(offers: offers) { world in
             let wanting = try await world.service.send(world.authorizationCall(Self.anna))
             #expect(wanting.problem == "offer-not-usable", "\(wanting)")
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func `learns from a purchase token who lapsed, and asks for no more than that`() async throws {
-        let offers = Self.catalogue(
+        let offers = Self.catalog(
             ", eligibility: {all: [{status: {in: [\"expired\"]}}, {lapsed: {atLeastDays: 30}}]}"
         )
         try await withFakePlay(offers: offers) { world in
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test func `asks Google Play for no refunds, which no answer tells`() async throws {
-        let offers = Self.catalogue(", eligibility: {not: {refunded: {withinDays: 90}}}")
+        let offers = Self.catalog(", eligibility: {not: {refunded: {withinDays: 90}}}")
         try await withFakePlay(offers: offers) { world in
             let bought = try world.play.buy(.init("premium"))
             let call = world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(bought.token)"]"#)
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test func `asks whose purchase it is, where messages tell of its refunds`() async throws {
-        let offers = Self.catalogue(", eligibility: {not: {refunded: {withinDays: 90}}}, facts: {maximumAgeHours: 6}")
+        let offers = Self.catalog(", eligibility: {not: {refunded: {withinDays: 90}}}, facts: {maximumAgeHours: 6}")
         try await withFakePlay(offers: offers) { world in
             let bought = try world.play.buy(.init("premium"))
             try await world.deliver(bought)
@@ -229,7 +229,7 @@ import Testing
     }
 
     @Test func `refuses an app's purchase that names another account, and believes a backend`() async throws {
-        let offers = Self.catalogue(", eligibility: {status: {in: [\"active\"]}}")
+        let offers = Self.catalog(", eligibility: {status: {in: [\"active\"]}}")
         try await withFakePlay(offers: offers) { world in
             let account = try await world.service.send(
                 world.authorizationCall(
@@ -328,7 +328,7 @@ extension AuthorizationTests {
         try await withService(.inProcess, files) { service in
             #expect(service.loaded.warnings.isEmpty, "no offer of it is at Google Play")
         }
-        files.offers = Self.catalogue("")
+        files.offers = Self.catalog("")
         files.offers = files.offers.replacing(FakeGooglePlay.firstApp, with: "com.example.none")
         try await withService(.inProcess, files) { service in
             let warnings = service.loaded.warnings.map(\.description)

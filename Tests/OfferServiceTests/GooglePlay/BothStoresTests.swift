@@ -5,9 +5,9 @@ import OfferService
 import TestSupport
 import Testing
 
-/// One entry of the catalogue in both stores: one decision, and caps that count over both.
+/// One entry of the catalog in both stores: one decision, and caps that count over both.
 struct BothStoresTests {
-    private static func catalogue(_ eligibility: String) -> String {
+    private static func catalog(_ eligibility: String) -> String {
         """
         {
           apps: [{
@@ -42,7 +42,7 @@ struct BothStoresTests {
     ])
     func `the same customer gets the same decision in both`(facts: String, isEligible: Bool) async throws {
         let rule = "{all: [{status: {in: [\"expired\"]}}, {lapsed: {atLeastDays: 30}}]}"
-        try await withFakePlay(.inProcess, offers: Self.catalogue(rule), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: Self.catalog(rule), appStoreKey: true) { world in
             let members = Self.members(facts)
             let apple = try await world.service.send(Self.appStoreCall(world, members))
             let google = try await world.service.send(world.authorizationCall(members))
@@ -59,7 +59,7 @@ struct BothStoresTests {
         outcome: String
     ) async throws {
         let rule = "{lapsed: {atLeastDays: 30}}"
-        try await withFakePlay(.inProcess, offers: Self.catalogue(rule), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: Self.catalog(rule), appStoreKey: true) { world in
             let lapsed = #""status": "expired", "expiresAt": "2020-01-01T00:00:00Z", "offersUsed": []"#
             let members = Self.members(lapsed + group)
             for call in [Self.appStoreCall(world, members), world.authorizationCall(members)] {
@@ -78,8 +78,8 @@ struct BothStoresTests {
     @Test(arguments: [("both", 403), ("each", 200)])
     func `a cap counts over both when the rule says so`(stores: String, second: Int) async throws {
         for rule in ["grants: {atMost: 1", "cooldown: {days: 30", "budget: {atMost: 1"] {
-            let catalogue = Self.catalogue("{\(rule), stores: \"\(stores)\"}}")
-            try await withFakePlay(.inProcess, offers: catalogue, appStoreKey: true) { world in
+            let catalog = Self.catalog("{\(rule), stores: \"\(stores)\"}}")
+            try await withFakePlay(.inProcess, offers: catalog, appStoreKey: true) { world in
                 let members = Self.members(#""subscribedBefore": true"#)
                 #expect(try await world.service.send(Self.appStoreCall(world, members)).status == 200)
                 let google = try await world.service.send(world.authorizationCall(members))
@@ -92,7 +92,7 @@ struct BothStoresTests {
 
     @Test func `what is paid for at Google Play is no lapsed subscription in the App Store`() async throws {
         let rule = "{status: {in: [\"expired\"]}}"
-        try await withFakePlay(offers: Self.catalogue(rule), appStoreKey: true) { world in
+        try await withFakePlay(offers: Self.catalog(rule), appStoreKey: true) { world in
             let bought = try world.play.buy(.init("premium", daysAgo: 2))
             let google = try await world.service.send(
                 world.authorizationCall(#""customerId": "anna", "purchaseTokens": ["\#(bought.token)"]"#)
@@ -111,8 +111,8 @@ struct BothStoresTests {
 
     @Test(arguments: Wire.allCases)
     func `tells of all offers of an app at once, and reserves and records nothing`(wire: Wire) async throws {
-        let catalogue = Self.catalogue("{grants: {atMost: 1}}")
-        try await withFakePlay(wire, offers: catalogue, appStoreKey: true) { world in
+        let catalog = Self.catalog("{grants: {atMost: 1}}")
+        try await withFakePlay(wire, offers: catalog, appStoreKey: true) { world in
             let call = world.eligibilityCall(
                 "\(Self.app), " + Self.members(#""subscribedBefore": true, "offersUsed": []"#)
             )
@@ -143,7 +143,7 @@ struct BothStoresTests {
     }
 
     @Test func `says what is wrong with an offer that nobody can have`() async throws {
-        try await withFakePlay(offers: Self.catalogue("{grants: {atMost: 1}}"), appStoreKey: true) { world in
+        try await withFakePlay(offers: Self.catalog("{grants: {atMost: 1}}"), appStoreKey: true) { world in
             try world.play.setOffer(.init("winback-50", of: "premium", state: "DRAFT"))
             let reply = try await world.service.send(
                 world.eligibilityCall("\(Self.app), " + Self.members(#""subscribedBefore": true"#))
@@ -157,7 +157,7 @@ struct BothStoresTests {
 
     @Test(arguments: Wire.ofRun)
     func `promises nothing while the service is sealed, and is not kept`(wire: Wire) async throws {
-        try await withFakePlay(wire, offers: Self.catalogue("{grants: {atMost: 1}}"), appStoreKey: true) { world in
+        try await withFakePlay(wire, offers: Self.catalog("{grants: {atMost: 1}}"), appStoreKey: true) { world in
             let call = world.eligibilityCall(
                 "\(Self.app), " + Self.members(#""subscribedBefore": true, "offersUsed": []"#)
             )
@@ -183,7 +183,7 @@ struct BothStoresTests {
     }
 
     @Test func `an unchanged answer is told as such, and is kept until it turns`() async throws {
-        try await withFakePlay(offers: Self.catalogue("{cooldown: {days: 1}}"), appStoreKey: true) { world in
+        try await withFakePlay(offers: Self.catalog("{cooldown: {days: 1}}"), appStoreKey: true) { world in
             let call = world.eligibilityCall("\(Self.app), " + Self.members(#""subscribedBefore": true"#))
             let first = try await world.service.send(call)
             let tag = try #require(first.headers["etag"])
@@ -204,7 +204,7 @@ struct BothStoresTests {
     }
 
     @Test func `tells an app no findings, and takes no assertions from it`() async throws {
-        try await withFakePlay(.inProcess, offers: Self.catalogue("{grants: {atMost: 1}}"), appStoreKey: true) {
+        try await withFakePlay(.inProcess, offers: Self.catalog("{grants: {atMost: 1}}"), appStoreKey: true) {
             world in
             let reply = try await world.service.send(
                 world.eligibilityCall(as: "app", "\(Self.app), \"anonymousId\": \"device\"")

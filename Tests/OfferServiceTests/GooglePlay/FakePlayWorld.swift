@@ -100,7 +100,7 @@ struct FakePlayWorld {
 }
 
 /// Runs a service beside a fake Google Play, which has the subscription `premium` and its offer `winback-50`; `offers` is
-/// the catalogue, one offer without a rule unless it is given.
+/// the catalog, one offer without a rule unless it is given.
 func withFakePlay(
     _ wire: Wire = .loopback,
     offers: String? = nil,

@@ -12,7 +12,7 @@ import Testing
     /// As `sha256sum` writes a user's id.
     private static let ownHash = String(repeating: "5e884898", count: 8)
 
-    static let offers = FakePlayWorld.catalogue(#"{status: {in: ["active"]}}"#)
+    static let offers = FakePlayWorld.catalog(#"{status: {in: ["active"]}}"#)
 
     @Test func `an app's purchase under a team's own hash is whoever's has its token`() async throws {
         try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in

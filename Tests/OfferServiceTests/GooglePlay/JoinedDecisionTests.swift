@@ -8,7 +8,7 @@ import Testing
 
 extension FakePlayWorld {
     /// One entry in both stores.
-    static func catalogue(_ eligibility: String, product: String = "premium") -> String {
+    static func catalog(_ eligibility: String, product: String = "premium") -> String {
         """
         {
           apps: [{
@@ -98,7 +98,7 @@ extension FakePlayWorld {
     }
 
     @Test func `who pays at Google Play has not lapsed in the App Store, however long ago Google told`() async throws {
-        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(Self.lapsed), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(Self.lapsed), appStoreKey: true) { world in
             _ = try await buyAndTell(world)
             try await world.lapseInAppStore("anna", daysAgo: 60)
             try await world.lapseInAppStore("bert", daysAgo: 60)
@@ -111,7 +111,7 @@ extension FakePlayWorld {
     }
 
     @Test func `a status that is too old at Google Play decides nothing in the App Store`() async throws {
-        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(Self.lapsed), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(Self.lapsed), appStoreKey: true) { world in
             let bought = try world.play.buy(.init("premium"))
             let asked = try await world.service.send(
                 world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(bought.token)"]"#)
@@ -127,7 +127,7 @@ extension FakePlayWorld {
     }
 
     @Test func `a token that nobody has read is read, whatever is known without it`() async throws {
-        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(Self.lapsed), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(Self.lapsed), appStoreKey: true) { world in
             try await world.lapseInAppStore("anna", daysAgo: 60)
             let without = try await world.service.send(world.authorizationCall(Self.anna))
             #expect(without.status == 200, "\(without)")
@@ -149,7 +149,7 @@ extension FakePlayWorld {
 
     @Test func `a purchase that a request names counts, under whichever name and whatever is stated`() async throws {
         let rule = "{grants: {atMost: 1}}"
-        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(rule), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(rule), appStoreKey: true) { world in
             func ask(_ customer: String, _ token: String) async throws -> Reply {
                 try await world.service.send(
                     world.authorizationCall(
@@ -166,7 +166,7 @@ extension FakePlayWorld {
 
     @Test func `a test purchase in one store never stands beside real ones in the other`() async throws {
         let rule = #"{all: [{environment: "production"}, \#(Self.lapsed)]}"#
-        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(rule), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(rule), appStoreKey: true) { world in
             let bought = try world.play.buy(.init("premium"))
             let asked = try await world.service.send(
                 world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(bought.token)"]"#)
@@ -181,7 +181,7 @@ extension FakePlayWorld {
 
     @Test func `no list of one store stands for both where the other may have more`() async throws {
         let refunds = "{not: {refunded: {withinDays: 90}}}"
-        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(refunds), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(refunds), appStoreKey: true) { world in
             let token = try world.play.buy(.init("premium")).token
             // Taken back without a word, since nobody listens.
             _ = try world.play.happen(.revoke, to: token)
@@ -196,7 +196,7 @@ extension FakePlayWorld {
             #expect(other.status == 200, "a store without a subscription takes nothing away: \(other)")
         }
         let uses = #"{usedOffers: {type: "promotional", atMost: 0}}"#
-        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(uses), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(uses), appStoreKey: true) { world in
             let token = try world.play.buy(.init("premium")).token
             let call = world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(token)"]"#)
             try await world.lapseInAppStore("anna", daysAgo: 60)
@@ -228,7 +228,7 @@ extension FakePlayWorld {
     }
 
     @Test func `one customer whose record can't be read spoils nobody else's request`() async throws {
-        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalogue(Self.lapsed), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(Self.lapsed), appStoreKey: true) { world in
             let token = try await buyAndTell(world)
             let connection = try world.service.ledger.openPatiently()
             try connection.run(SQL("UPDATE google_play_purchases SET record = 'x'"))
@@ -282,7 +282,7 @@ extension JoinedDecisionTests {
 
     @Test func `a store that is silent makes nobody ineligible, and its silence is kept by nobody`() async throws {
         let rule = #"{status: {in: ["expired"]}}"#
-        try await withFakePlay(offers: FakePlayWorld.catalogue(rule), appStoreKey: true) { world in
+        try await withFakePlay(offers: FakePlayWorld.catalog(rule), appStoreKey: true) { world in
             let bought = try world.play.buy(.init("premium"))
             try world.play.listen(false)
             let call = world.eligibilityCall(
@@ -310,7 +310,7 @@ extension JoinedDecisionTests {
         let text = ISO8601DateFormatter().string(from: start)
         for window in ["until", "from"] {
             let rule = "{any: [{window: {\(window): \"\(text)\"}}, {grants: {atMost: 1}}]}"
-            try await withFakePlay(offers: FakePlayWorld.catalogue(rule), appStoreKey: true) { world in
+            try await withFakePlay(offers: FakePlayWorld.catalog(rule), appStoreKey: true) { world in
                 let reply = try await world.service.send(
                     world.eligibilityCall("\(FakePlayWorld.app), \(Self.anna)")
                 )
@@ -320,7 +320,7 @@ extension JoinedDecisionTests {
     }
 
     @Test func `an offer that no key could sign is told as such`() async throws {
-        try await withFakePlay(offers: FakePlayWorld.catalogue("{grants: {atMost: 1}}")) { world in
+        try await withFakePlay(offers: FakePlayWorld.catalog("{grants: {atMost: 1}}")) { world in
             let reply = try await world.service.send(world.eligibilityCall("\(FakePlayWorld.app), \(Self.anna)"))
             let apple = reply.json["offers"].elements.first { $0["store"].text == "appStore" }
             #expect(apple?["outcome"].text == "eligible" && apple?["obstacle"].text == "key-unavailable", "\(reply)")
@@ -332,7 +332,7 @@ extension JoinedDecisionTests {
     @Test func `another's purchase is left out of account, and a name that the team gave itself is none`() async throws
     {
         let rule = #"{status: {in: ["active"]}}"#
-        try await withFakePlay(offers: FakePlayWorld.catalogue(rule), appStoreKey: true) { world in
+        try await withFakePlay(offers: FakePlayWorld.catalog(rule), appStoreKey: true) { world in
             let account = try await world.service.send(
                 world.authorizationCall(
                     #""customerId": "bob", "facts": {"subscribedBefore": true, "status": "active", "expiresAt": "2099-01-01T00:00:00Z"}"#
@@ -356,9 +356,9 @@ extension JoinedDecisionTests {
     }
 
     @Test func `who may ask for some apps is told of another as of one that there isn't`() async throws {
-        let catalogue = FakePlayWorld.catalogue("{grants: {atMost: 1}}")
+        let catalog = FakePlayWorld.catalog("{grants: {atMost: 1}}")
             .replacing(#"bundleId: "com.example.app""#, with: #"bundleId: "com.example.other""#)
-        try await withFakePlay(offers: catalogue) { world in
+        try await withFakePlay(offers: catalog) { world in
             var details: Set<String> = []
             for package in [FakeGooglePlay.firstApp, "com.example.none"] {
                 let members = #""packageName": "\#(package)", "anonymousId": "device-1""#

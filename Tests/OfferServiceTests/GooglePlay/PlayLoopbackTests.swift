@@ -5,7 +5,7 @@ import OfferService
 import TestSupport
 import Testing
 
-/// The whole way, over sockets: an authorisation, a purchase, what Pub/Sub pushes of it, and what Google Play answers.
+/// The whole way, over sockets: an authorization, a purchase, what Pub/Sub pushes of it, and what Google Play answers.
 struct PlayLoopbackTests {
     @Test func `a purchase with a grant is followed to its end, and one without a grant is found`() async throws {
         try await withFakePlay { world in

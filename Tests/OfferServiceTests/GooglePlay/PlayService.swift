@@ -58,7 +58,7 @@ struct PlayService: Sendable {
         return try #require(try place.offer(path))
     }
 
-    /// Puts a grant on record, as an authorisation does, and answers its id.
+    /// Puts a grant on record, as an authorization does, and answers its id.
     @discardableResult
     func grant(to customer: String, offer id: String = "winback-50", daysAgo: Double) throws -> UniqueID {
         let instant = PlaySample.now.adding(milliseconds: Int64(-daysAgo * 86_400_000))

@@ -64,7 +64,7 @@ struct PurchaseFactsTests {
             lapsed: .notMet
         ),
         Row(
-            "active, in instalments that end",
+            "active, in installments that end",
             PlaySample(
                 "ACTIVE",
                 .init {

@@ -6,7 +6,7 @@ import Testing
 
 /// Caps with `counting: "redeemed"`, at Google Play and over both stores.
 @Suite(.overBothEngines) struct RedeemedAuthorizationTests {
-    private static func catalogue(_ rule: String) -> String {
+    private static func catalog(_ rule: String) -> String {
         """
         {
           apps: [{
@@ -52,7 +52,7 @@ import Testing
         counting: String
     ) async throws {
         let rule = "grants: {atMost: 1, counting: \"\(counting)\"}"
-        try await withFakePlay(.inProcess, offers: Self.catalogue(rule), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: Self.catalog(rule), appStoreKey: true) { world in
             try world.service.change(told)
             let authorized = try await world.authorize("anna")
             if row.isUsed {
@@ -78,7 +78,7 @@ import Testing
         released: Int
     ) async throws {
         let rule = "grants: {atMost: 1, counting: \"redeemed\", stores: \"\(stores)\"}"
-        try await withFakePlay(.inProcess, offers: Self.catalogue(rule), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: Self.catalog(rule), appStoreKey: true) { world in
             try world.service.change(told)
             _ = try await world.authorize("anna")
             // The purchase will name the token.
@@ -98,7 +98,7 @@ import Testing
 
     @Test func `a grant in the App Store that no purchase would lead to is kept, in either store`() async throws {
         let rule = "grants: {atMost: 1, counting: \"redeemed\"}"
-        try await withFakePlay(.inProcess, offers: Self.catalogue(rule), appStoreKey: true) { world in
+        try await withFakePlay(.inProcess, offers: Self.catalog(rule), appStoreKey: true) { world in
             try world.service.change(told)
             let call = world.service.call(
                 as: "backend",

@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func `passes offers over that the catalogue does not name`() async throws {
+    @Test func `passes offers over that the catalog does not name`() async throws {
         try await withPlayService { world in
             try await buy(world, "a", Self.used(world, by: "anna", "trial-7d", daysAgo: 2))
             var other = try Self.used(world, by: "anna", daysAgo: 2)

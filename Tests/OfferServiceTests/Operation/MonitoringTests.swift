@@ -149,7 +149,7 @@ struct MonitoringTests {
         for needed in [
             "OfferRedeemedWithoutRecord", "OfferRedeemedByAnotherAccount", "OfferCheckpointOld", "OfferWitnessRefuses",
             "OfferWitnessBehind", "OfferServiceSealed", "OfferSelfVerificationFailed", "OfferAuditUnavailable",
-            "OfferKeyUsedUnexpectedly", "OfferCertificateRevoked", "OfferRevocationUnknown", "OfferCatalogueUnread",
+            "OfferKeyUsedUnexpectedly", "OfferCertificateRevoked", "OfferRevocationUnknown", "OfferCatalogUnread",
             "OfferDiskFull", "OfferDiskFilling", "OfferAPIKeyExpires", "OfferTLSCertificateExpires", "OfferAnswersSlow",
         ] { #expect(names.contains(needed), "\(needed)") }
     }

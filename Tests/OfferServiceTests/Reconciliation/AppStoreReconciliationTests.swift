@@ -164,7 +164,7 @@ private let rows = [
         ["redeemed grant"]
     ),
     Row(
-        "an offer that the catalogue has not",
+        "an offer that the catalog has not",
         [.to(anna)],
         [bought { $0.offers = [.init(2, "store_elsewhere", period: 0)] }],
         ["redeemed none"]
@@ -227,7 +227,7 @@ private let rows = [
     }
 
     @Test(.overSQLite, arguments: rows)
-    fileprivate func `what was granted stays granted when its offer leaves the catalogue`(row: Row) async throws {
+    fileprivate func `what was granted stays granted when its offer leaves the catalog`(row: Row) async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(row)
             let ids = try world.buy(row.purchases)

@@ -99,7 +99,7 @@ private let rows = [
     }
 
     @Test(.overSQLite, arguments: rows)
-    fileprivate func `what was granted stays granted when its offer leaves the catalogue`(row: Row) async throws {
+    fileprivate func `what was granted stays granted when its offer leaves the catalog`(row: Row) async throws {
         try await withPlayService { world in
             let messages = try world.prepare(row)
             if let link = row.link { try await world.service.transfer(from: link.from, to: link.to) }

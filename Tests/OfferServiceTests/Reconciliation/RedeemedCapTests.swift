@@ -197,12 +197,12 @@ private let rows = [
     }
 
     @Test func `a shown retention offer is given back when its time is over`() async throws {
-        let catalogue = retentionOffers.replacing(
+        let catalog = retentionOffers.replacing(
             #"appStore: {offerId: "store_once"}, eligibility: {grants: {atMost: 1}}"#,
             with: #"appStore: {offerId: "store_once"}, eligibility: {grants: {atMost: 1, counting: "redeemed"}}"#
         )
-        #expect(catalogue != retentionOffers)
-        try await withStoreService(offers: catalogue) { world in
+        #expect(catalog != retentionOffers)
+        try await withStoreService(offers: catalog) { world in
             try world.service.change(reported)
             let id = try world.subscriber()
             func ask() async throws -> String? {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension TestService {
-    /// Takes every offer out of the catalogue, as if the team had ended them.
+    /// Takes every offer out of the catalog, as if the team had ended them.
     func endAllOffers() {
         let catalog = current.value.catalog
         use(

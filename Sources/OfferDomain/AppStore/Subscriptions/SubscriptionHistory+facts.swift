@@ -59,7 +59,7 @@ extension SubscriptionHistory {
 extension SubscriptionHistory {
     /// The group of the newest subscription, if there is none in `group` and the groups of all are known.
     ///
-    /// A catalogue that names a wrong group leaves each customer undecided, and this is what shows it.
+    /// A catalog that names a wrong group leaves each customer undecided, and this is what shows it.
     package func otherGroup(than group: SubscriptionGroupID) -> SubscriptionGroupID? {
         let latest = within(preferredEnvironment).chains.values.compactMap(\.latest)
         guard !isCutShort, !latest.isEmpty, latest.allSatisfy({ $0.subscriptionGroup.map { $0 != group } ?? false })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Rule {
-    /// What this rule and those inside it read of the ledger; to be asked once, when the catalogue is loaded.
+    /// What this rule and those inside it read of the ledger; to be asked once, when the catalog is loaded.
     package var needs: LedgerNeeds {
         var needs = LedgerNeeds()
         switch self {

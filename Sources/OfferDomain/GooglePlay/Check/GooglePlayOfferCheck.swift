@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether an offer of Google Play is one that may be authorised: there, active, the developer's to give, hidden by its
+/// Whether an offer of Google Play is one that may be authorized: there, active, the developer's to give, hidden by its
 /// tag, of a shape that customers understand, and to be had where the customer is.
 ///
 /// Google Play enforces nothing for such an offer, so everything that is missing, unknown or contradictory counts
-/// against it. Pure: the same catalogue gives the same answer.
+/// against it. Pure: the same catalog gives the same answer.
 package enum GooglePlayOfferCheck {
     /// What was asked for if nothing is wrong with it, else the first that is, in the order of ``OfferFault``.
     ///
@@ -15,9 +15,9 @@ package enum GooglePlayOfferCheck {
         _ key: GooglePlayOfferKey,
         region: Region?,
         hideTags: Set<OfferTag>,
-        in catalogue: GooglePlayCatalogue
+        in playCatalog: PlayCatalog
     ) -> Result<ValidatedOffer, OfferFault> {
-        let found = Found(key, in: catalogue)
+        let found = Found(key, in: playCatalog)
         guard let basePlan = found.basePlan, let offer = found.offer else {
             return .failure(found.faults(hideTags: hideTags).first ?? .offerNotFound)
         }
@@ -33,7 +33,7 @@ package enum GooglePlayOfferCheck {
                     tags.place(of: tag).map { ValidatedOffer.FoundTag(tag: tag, place: $0) }
                 },
                 phases: offer.phases.compactMap(\.expectation),
-                readAt: catalogue.readAt
+                readAt: playCatalog.readAt
             )
         )
     }
@@ -42,9 +42,9 @@ package enum GooglePlayOfferCheck {
     package static func faults(
         of key: GooglePlayOfferKey,
         hideTags: Set<OfferTag>,
-        in catalogue: GooglePlayCatalogue
+        in playCatalog: PlayCatalog
     ) -> [OfferFault] {
-        let found = Found(key, in: catalogue)
+        let found = Found(key, in: playCatalog)
         let faults = found.faults(hideTags: hideTags)
         guard let basePlan = found.basePlan, let offer = found.offer,
             !basePlan.regions.isAvailableSomewhere(with: offer.regions)
@@ -67,7 +67,7 @@ package enum GooglePlayOfferCheck {
     }
 }
 
-/// What a catalogue has under the four ids, as far as it goes.
+/// What a catalog has under the four ids, as far as it goes.
 private struct Found {
     let key: GooglePlayOfferKey
     let subscription: Listed<GooglePlaySubscription>?
@@ -76,11 +76,11 @@ private struct Found {
 
     var offer: GooglePlayOffer? { listedOffer?.value }
 
-    init(_ key: GooglePlayOfferKey, in catalogue: GooglePlayCatalogue) {
+    init(_ key: GooglePlayOfferKey, in playCatalog: PlayCatalog) {
         self.key = key
-        subscription = catalogue.subscriptions[key.productID]
+        subscription = playCatalog.subscriptions[key.productID]
         basePlan = subscription?.value?.basePlans.first { $0.id == key.basePlanID }
-        listedOffer = catalogue.offers[key]
+        listedOffer = playCatalog.offers[key]
     }
 
     func faults(hideTags: Set<OfferTag>) -> [OfferFault] {

@@ -109,7 +109,7 @@ extension GooglePlayBasePlanKind {
         switch self {
         case .autoRenewing: "renews by itself"
         case .prepaid: "is prepaid"
-        case .installments: "is paid in instalments"
+        case .installments: "is paid in installments"
         case .unknown: "is of a type that this version does not know"
         }
     }

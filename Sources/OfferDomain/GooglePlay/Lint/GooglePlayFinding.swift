@@ -4,7 +4,7 @@
 package struct GooglePlayFinding: Hashable, Sendable {
     /// How much it matters, the worst first.
     package enum Severity: String, CaseIterable, Comparable, Sendable {
-        /// An offer of the catalogue is not authorised, or is not the catalogue's alone to give.
+        /// An offer of the catalog is not authorized, or is not the catalog's alone to give.
         case error
         /// Likely not what is meant.
         case warning
@@ -51,7 +51,7 @@ package struct GooglePlayFinding: Hashable, Sendable {
         case hideTagOnAcquisitionOffer = "hide-tag-on-acquisition-offer"
         case hideTagOnUpgradeOffer = "hide-tag-on-upgrade-offer"
         case legacyOfferNotHidden = "legacy-offer-not-hidden"
-        case offerNotInCatalogue = "offer-not-in-catalogue"
+        case offerNotInCatalog = "offer-not-in-catalog"
         case offerNotInEveryRegion = "offer-not-in-every-region"
         case phaseRegionUnused = "phase-region-unused"
         case regionWithoutBasePlan = "region-without-base-plan"
@@ -59,9 +59,9 @@ package struct GooglePlayFinding: Hashable, Sendable {
     }
 }
 
-/// An offer that our catalogue wants to give.
+/// An offer that our catalog wants to give.
 package struct GooglePlayWantedOffer: Hashable, Sendable {
-    /// The catalogue's own name of it.
+    /// The catalog's own name of it.
     package let id: CatalogOfferID
     /// Where Google Play must list it.
     package let key: GooglePlayOfferKey

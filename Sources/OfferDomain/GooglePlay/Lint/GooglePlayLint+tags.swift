@@ -27,7 +27,7 @@ extension GooglePlayLint {
             )
         }
         if let id = basePlan.legacyCompatibleOfferID, let key = keys.first(where: { $0.offerID == id }),
-            let offer = catalogue.offers[key]?.value,
+            let offer = playCatalog.offers[key]?.value,
             offer.targeting == .absent || !offer.tags.union(basePlan.tags).isDisjoint(with: hideTags)
         {
             findings.append(
@@ -96,7 +96,7 @@ extension GooglePlayLint {
         return [
             GooglePlayFinding(
                 .note,
-                .offerNotInCatalogue,
+                .offerNotInCatalog,
                 "\(key)",
                 "The offers file does not name the offer, so no customer is authorized to use it.",
                 "Add it to the offers file, or deactivate it in the Play Console."

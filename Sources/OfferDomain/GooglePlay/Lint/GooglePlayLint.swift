@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compares what the store lists of an app with what our catalogue wants of it, and looks for offers that leak.
+/// Compares what the store lists of an app with what our catalog wants of it, and looks for offers that leak.
 package struct GooglePlayLint {
     let wanted: [GooglePlayWantedOffer]
     let wantedKeys: Set<GooglePlayOfferKey>
-    let catalogue: GooglePlayCatalogue
+    let playCatalog: PlayCatalog
     let hideTags: Set<OfferTag>
 
     /// All findings, the worst first, then in the order of their places.
     package static func findings(
         wanted: [GooglePlayWantedOffer],
         hideTags: Set<OfferTag>,
-        in catalogue: GooglePlayCatalogue
+        in playCatalog: PlayCatalog
     ) -> [GooglePlayFinding] {
         let lint = GooglePlayLint(
             wanted: wanted,
             wantedKeys: Set(wanted.map(\.key)),
-            catalogue: catalogue,
+            playCatalog: playCatalog,
             hideTags: hideTags
         )
         let findings =
-            wanted.flatMap(lint.findings) + catalogue.subscriptions.flatMap(lint.findings)
-            + catalogue.offers.flatMap(lint.findings) + catalogue.strays.map(lint.finding)
+            wanted.flatMap(lint.findings) + playCatalog.subscriptions.flatMap(lint.findings)
+            + playCatalog.offers.flatMap(lint.findings) + playCatalog.strays.map(lint.finding)
         return findings.sorted { ($0.severity, $0.place, $0.code) < ($1.severity, $1.place, $1.code) }
     }
 
@@ -29,7 +29,7 @@ package struct GooglePlayLint {
 
     private func findings(_ offer: GooglePlayWantedOffer) -> [GooglePlayFinding] {
         let name = offer.id.text == offer.key.offerID.text ? "" : " (\(offer.id))"
-        return GooglePlayOfferCheck.faults(of: offer.key, hideTags: hideTags, in: catalogue).map { fault in
+        return GooglePlayOfferCheck.faults(of: offer.key, hideTags: hideTags, in: playCatalog).map { fault in
             GooglePlayFinding(.error, fault, "\(offer.key)\(name)", fault.sentence + alternatives(fault, offer.key))
         }
     }
@@ -40,16 +40,16 @@ package struct GooglePlayLint {
             " Google Play lists \(listed(names))."
         }
         switch fault {
-        case .subscriptionNotFound: return listing(Array(catalogue.subscriptions.keys))
+        case .subscriptionNotFound: return listing(Array(playCatalog.subscriptions.keys))
         case .basePlanNotFound:
-            return listing(catalogue.subscriptions[key.productID]?.value?.basePlans.map(\.id) ?? [])
+            return listing(playCatalog.subscriptions[key.productID]?.value?.basePlans.map(\.id) ?? [])
         case .offerNotFound: return listing(offers(of: key.basePlanID, key.productID).map(\.offerID))
         default: return ""
         }
     }
 
     func offers(of basePlanID: BasePlanID, _ productID: GooglePlayProductID) -> [GooglePlayOfferKey] {
-        catalogue.offers.keys.filter { $0.productID == productID && $0.basePlanID == basePlanID }
+        playCatalog.offers.keys.filter { $0.productID == productID && $0.basePlanID == basePlanID }
     }
 
     // MARK: - What the store lists
@@ -80,7 +80,7 @@ package struct GooglePlayLint {
     private func findings(_ key: GooglePlayOfferKey, _ offer: Listed<GooglePlayOffer>) -> [GooglePlayFinding] {
         switch offer {
         case .usable(let offer):
-            let basePlan = catalogue.subscriptions[key.productID]?.value?.basePlans.first { $0.id == key.basePlanID }
+            let basePlan = playCatalog.subscriptions[key.productID]?.value?.basePlans.first { $0.id == key.basePlanID }
             return tagFindings(key, offer, basePlan) + regionFindings(key, offer, basePlan)
         case .unusable(let fault):
             return wantedKeys.contains(key) ? [] : [GooglePlayFinding(.warning, .offerMalformed(fault), "\(key)")]

@@ -26,7 +26,7 @@ package struct GooglePlayPurchase: Hashable, Sendable {
     package var cancelledAt: Timestamp?
     /// When it goes on by itself, if it is paused.
     package var resumesAt: Timestamp?
-    /// Bought by a licence tester, who pays nothing.
+    /// Bought by a license tester, who pays nothing.
     package var isTest: Bool
     /// The `obfuscatedExternalAccountId` that the app gave the purchase.
     package var accountID: String?
@@ -89,7 +89,7 @@ package struct GooglePlayPurchase: Hashable, Sendable {
 
     /// How an item goes on when its time is over.
     package enum Plan: Hashable, Sendable {
-        /// `isCancellationPending` of a plan in instalments that goes on until what was agreed is paid, and ends then.
+        /// `isCancellationPending` of a plan in installments that goes on until what was agreed is paid, and ends then.
         case autoRenewing(isEnabled: Bool, isCancellationPending: Bool)
         case prepaid
     }

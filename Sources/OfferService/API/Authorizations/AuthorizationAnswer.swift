@@ -31,7 +31,7 @@ struct AuthorizationAnswer: Sendable {
         writer.name("obfuscatedProfileId")
         writer.string(plain: authorized.mark.text)
         writer.member("expiresAt", rfc3339: grant.terms.signedAt.adding(hours: AuthorizedOffer.lifetimeHours))
-        writer.member("catalogueReadAt", rfc3339: offer.readAt)
+        writer.member("catalogReadAt", rfc3339: offer.readAt)
         writer.name("ifMissingOnDevice")
         writer.string("offerNothing")
         writer.name("decision")

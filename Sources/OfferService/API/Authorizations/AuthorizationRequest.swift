@@ -10,7 +10,7 @@ package final class AuthorizationRequest: Sendable {
     package let productID: GooglePlayProductID
     /// The base plan that the offer belongs to.
     package let basePlanID: BasePlanID
-    /// The store's name of the offer, or the catalogue's own.
+    /// The store's name of the offer, or the catalog's own.
     package let offerID: OfferID
     /// Whom the decision is about, as the caller says.
     package let customer: StatedCustomer

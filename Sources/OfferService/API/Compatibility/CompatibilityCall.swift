@@ -41,7 +41,7 @@ struct CompatibilityCall: Sendable {
         return dialect.answer(signed, to: asked)
     }
 
-    /// Refuses the catalogue's own id of an offer: the SDK would give it to StoreKit, beside a signature of another.
+    /// Refuses the catalog's own id of an offer: the SDK would give it to StoreKit, beside a signature of another.
     ///
     /// What is wrong otherwise, the signer says.
     private func demandStoreIdentifier(

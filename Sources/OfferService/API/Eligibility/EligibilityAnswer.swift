@@ -61,14 +61,14 @@ struct EligibilityAnswer: Sendable {
 /// What paywalls ask of a product: may this customer have its introductory offer, and which promotional offer.
 private struct ProductOutlook {
     let first: CatalogOffer
-    /// `nil` if the catalogue has none.
+    /// `nil` if the catalog has none.
     var introductory: Outcome?
-    /// The first in the catalogue that would be granted.
+    /// The first in the catalog that would be granted.
     var promotionalOfferID: String?
     /// Whether a store was silent of any that isn't.
     var isUncertain = false
 
-    /// Each product once, in the order of the catalogue.
+    /// Each product once, in the order of the catalog.
     static func all(_ outlooks: [OfferOutlook]) -> [ProductOutlook] {
         var products: [ProductOutlook] = []
         var places: [[String]: Int] = [:]

@@ -8,7 +8,7 @@ package final class EligibilityRequest: Sendable {
     package let bundleID: BundleID?
     /// The app at Google Play; `nil` if the request names it in the App Store alone.
     package let packageName: PackageName?
-    /// By the catalogue's own ids, each once; nil asks for all of the app.
+    /// By the catalog's own ids, each once; nil asks for all of the app.
     package let offerIDs: [CatalogOfferID]?
     /// Whom the decisions are about, as the caller says.
     package let customer: StatedCustomer

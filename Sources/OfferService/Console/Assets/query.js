@@ -8,7 +8,7 @@ export const conditions = [
   { name: "caller", label: "Caller", names: "caller" },
   { name: "offer", label: "Offer (the store's id)", names: "offer" },
   { name: "product", label: "Product", names: "product" },
-  { name: "rule", label: "Rule (the catalogue's id)", names: "rule" },
+  { name: "rule", label: "Rule (the catalog's id)", names: "rule" },
   { name: "outcome", label: "Outcome", choices: ["notEligible", "undecided", "eligible"] },
   { name: "reason", label: "Reason (a code)", names: "reason" },
   { name: "bundle", label: "Bundle id", names: "bundle" },

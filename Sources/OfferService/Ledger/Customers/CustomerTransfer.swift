@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// An app of the catalogue as its stores have it; it is in one of them at least.
+/// An app of the catalog as its stores have it; it is in one of them at least.
 package struct AppInStores: Sendable {
     /// What the ledger calls the app, in both stores.
     package let name: AppName
@@ -10,7 +10,7 @@ package struct AppInStores: Sendable {
     /// The app at Google Play; `nil` if the catalog has it in the App Store only.
     package let googlePlay: GooglePlayApp?
 
-    /// `nil` if the catalogue has no such app.
+    /// `nil` if the catalog has no such app.
     package init?(_ name: AppName, in catalog: Catalog) {
         self.name = name
         bundleID = catalog.apps.keys.first { AppName($0) == name }

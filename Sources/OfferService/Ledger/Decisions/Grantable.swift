@@ -38,7 +38,7 @@ package enum Grantable: Sendable {
     }
 }
 
-/// Leave to buy an offer at Google Play, as far as the store's own catalogue lets it be given.
+/// Leave to buy an offer at Google Play, as far as the store's own catalog lets it be given.
 ///
 /// A class, so that what is delivered is small to hand on.
 package final class AuthorizationPlan: Sendable {
@@ -65,7 +65,7 @@ package final class AuthorizationPlan: Sendable {
 package enum AuthorizationObstacle: Error, Hashable, Sendable {
     /// The offer is not set up as it must be.
     case fault(OfferFault)
-    /// The store's catalogue isn't known, or not well enough.
+    /// The store's catalog isn't known, or not well enough.
     case storeUnavailable(retryAfterSeconds: Int?)
     /// The store refuses this service until an operator changes something, so it isn't known.
     case refusedByStore

@@ -7,7 +7,7 @@ struct StoreHistories {
     /// `nil` of a store that the entry isn't in.
     var appStore: SubscriptionHistory?
     var googlePlay: GooglePlayHistory?
-    /// Offers at Google Play that the catalogue has no more, and that were the developer's own while it had them.
+    /// Offers at Google Play that the catalog has no more, and that were the developer's own while it had them.
     var formerOffers: Set<GooglePlayOfferPath> = []
 
     init(_ request: DecisionRequest) {

@@ -171,7 +171,7 @@ package struct GooglePlayRedemptionTable {
 
     // MARK: - Matching
 
-    /// A redemption of an offer of the catalogue, and the grants of that offer that are its customer's.
+    /// A redemption of an offer of the catalog, and the grants of that offer that are its customer's.
     private struct Candidate {
         let redemption: GooglePlayRedemption
         let offerKey: Int64
@@ -284,7 +284,7 @@ package struct GooglePlayRedemptionTable {
         return candidates
     }
 
-    /// Of an offer that the catalogue no longer has: the key under which it was granted, or its use was kept.
+    /// Of an offer that the catalog no longer has: the key under which it was granted, or its use was kept.
     func formerKey(
         of offer: GooglePlayOfferPath,
         boughtWith purchase: PurchaseKey,

@@ -143,7 +143,7 @@ struct RedemptionDrawing {
         return told.map { redemption.told(at: min($0, redemption.redeemedAt)) } ?? redemption
     }
 
-    /// Of a name that the catalogue no longer has: under which keys it was granted.
+    /// Of a name that the catalog no longer has: under which keys it was granted.
     ///
     /// Those of other apps were granted to nobody who has the chain.
     private func formerKeys(of redemption: Redemption) throws(StorageError) -> [Int64] {

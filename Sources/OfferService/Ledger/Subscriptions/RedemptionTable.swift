@@ -270,7 +270,7 @@ extension Redemption.State {
 }
 
 extension Catalog {
-    /// The offer that was redeemed; `nil` if the catalogue has none of that name.
+    /// The offer that was redeemed; `nil` if the catalog has none of that name.
     func offer(of redemption: Redemption, in bundleID: BundleID) -> CatalogOffer? {
         guard let offerID = redemption.offerID.flatMap({ try? OfferID($0) }) else { return nil }
         return storeOffer(offerID, boughtWith: redemption.productID, in: bundleID)

@@ -65,8 +65,8 @@ extension LedgerWriter {
         return histories
     }
 
-    /// Offers of which a history shows uses that the catalogue can't name, and that were the developer's own: what was
-    /// used stays what it was when its offer leaves the catalogue.
+    /// Offers of which a history shows uses that the catalog can't name, and that were the developer's own: what was
+    /// used stays what it was when its offer leaves the catalog.
     private func formerOffers(
         of history: GooglePlayHistory,
         _ request: DecisionRequest

@@ -48,7 +48,7 @@ package enum Metric: Hashable, Sendable {
     /// Questions to a store that were being asked already, and so were not asked again.
     case storeJoined(store: String, endpoint: String)
     /// Readings of what a store lists of an app, by what came of them.
-    case catalogueReadings(store: String, outcome: String)
+    case catalogReadings(store: String, outcome: String)
     /// Somebody might have had an offer that is not set up at the store as it must be.
     case authorizationFaults(offer: String, fault: String)
     /// Notifications that a store sent, and what came of them; types that we don't know count as one.

@@ -5,7 +5,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
     case requests, batchItems, decisions, refusals, signatures, signatureFailures, selfVerifications, replays,
         rateLimited,
         commitFailures
-    case redemptions, reloads, storeRequests, storeJoined, catalogueReadings, authorizationFaults, notifications
+    case redemptions, reloads, storeRequests, storeJoined, catalogReadings, authorizationFaults, notifications
     case notificationsRefused, ocspQuestions, unrecordedSignatures
     case offersSigned, offersRedeemed, boughtWithoutDiscount, identityProviderRequests, tokensRefused
     case genuineAppChecks, consoleSignIns
@@ -28,7 +28,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .reloads: "offer_signer_reloads_total"
         case .storeRequests: "offer_signer_store_requests_total"
         case .storeJoined: "offer_signer_store_joined_total"
-        case .catalogueReadings: "offer_signer_store_catalogue_readings_total"
+        case .catalogReadings: "offer_signer_store_catalog_readings_total"
         case .authorizationFaults: "offer_signer_authorization_faults_total"
         case .notifications: "offer_signer_notifications_total"
         case .notificationsRefused: "offer_signer_notifications_refused_total"
@@ -64,7 +64,7 @@ package enum MetricFamily: Int, CaseIterable, Sendable {
         case .reloads: "Reloads of the configuration, by result"
         case .storeRequests: "Requests to a store by endpoint, environment and outcome"
         case .storeJoined: "Questions to a store that joined one already in flight"
-        case .catalogueReadings: "Readings of what a store lists of an app, by outcome"
+        case .catalogReadings: "Readings of what a store lists of an app, by outcome"
         case .authorizationFaults: "Authorizations not given because the offer is not set up at the store as required"
         case .notifications: "Notifications of the stores by type, environment and result"
         case .notificationsRefused: "Notifications refused, by reason"
@@ -104,7 +104,7 @@ extension Metric {
         case .reloads: .reloads
         case .storeRequests: .storeRequests
         case .storeJoined: .storeJoined
-        case .catalogueReadings: .catalogueReadings
+        case .catalogReadings: .catalogReadings
         case .authorizationFaults: .authorizationFaults
         case .notifications: .notifications
         case .notificationsRefused: .notificationsRefused
@@ -148,7 +148,7 @@ extension Metric {
         case .storeRequests(let store, let endpoint, let environment, let outcome):
             [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]
         case .storeJoined(let store, let endpoint): [("store", store), ("endpoint", endpoint)]
-        case .catalogueReadings(let store, let outcome): [("store", store), ("outcome", outcome)]
+        case .catalogReadings(let store, let outcome): [("store", store), ("outcome", outcome)]
         case .authorizationFaults(let offer, let fault): [("offer", offer), ("fault", fault)]
         case .notifications(let type, let environment, let outcome):
             [("type", type), ("environment", environment), ("outcome", outcome)]

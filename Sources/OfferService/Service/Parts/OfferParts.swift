@@ -35,7 +35,7 @@ struct OfferParts: Sendable {
         signer = SignOffer(decider: decider, store: stores.appStore, signer: intents, runtime: runtime)
         authorizer = AuthorizeOffer(
             decider: decider,
-            catalogues: stores.catalogues,
+            playCatalogs: stores.playCatalogs,
             purchases: play.purchases,
             log: runtime.log
         )

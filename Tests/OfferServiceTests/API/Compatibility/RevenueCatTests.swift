@@ -144,7 +144,7 @@ struct RevenueCatTests {
             let rows: [(ask: Ask, code: Int)] = [
                 (Ask(token: signed, offer: "store_lapsed"), 7232),
                 (Ask(token: signed, offer: "store_none"), 7232),
-                // The catalogue's own id would go to StoreKit as it is.
+                // The catalog's own id would go to StoreKit as it is.
                 (Ask(token: signed, offer: "open"), 7232),
                 (Ask(token: signed, product: "com.example.none"), 7232),
                 // Signed data names another account than the SDK would attach.

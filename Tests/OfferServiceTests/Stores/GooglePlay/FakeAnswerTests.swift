@@ -23,7 +23,7 @@ struct FakeAnswerTests {
         try play.setOffer(.init("winback-50", of: "premium", phases: phases, closedRegions: ["FR"]))
     }
 
-    /// Something that is done to the right catalogue, and the code of what is then wrong.
+    /// Something that is done to the right catalog, and the code of what is then wrong.
     struct Rung: CustomTestStringConvertible {
         let code: String?
         let change: @Sendable (FakeGooglePlay) throws -> Void
@@ -80,22 +80,22 @@ struct FakeAnswerTests {
     }
 
     @Test(arguments: Rung.rows)
-    func `finds in its catalogue what was changed, and nothing else`(rung: Rung) throws {
+    func `finds in its catalog what was changed, and nothing else`(rung: Rung) throws {
         try rung.change(play)
         let subscription = try play.json(of: .init("premium"))
         let offer = try play.json(of: Self.offer)
-        let catalogue = try GooglePlayCatalogue(
+        let playCatalog = try PlayCatalog(
             of: PackageName(FakeGooglePlay.firstApp),
             subscriptions: [JSONDocument(Array("{\"subscriptions\":[\(subscription)]}".utf8))],
             offers: [JSONDocument(Array("{\"subscriptionOffers\":[\(offer)]}".utf8))],
             readAt: Timestamp(milliseconds: 0)
         )
-        #expect(catalogue.unusableCount == 0)
+        #expect(playCatalog.unusableCount == 0)
         let verdict = GooglePlayOfferCheck.validate(
             try .of("premium", "monthly", "winback-50"),
             region: try Region(rung.region),
             hideTags: [try OfferTag("ignore-offer")],
-            in: catalogue
+            in: playCatalog
         )
         switch verdict {
         case .success(let validated):

@@ -69,8 +69,8 @@ struct GooglePlayFakeTests {
         try await api.subscriptionPurchase(try PurchaseToken(token), asking)
     }
 
-    private func catalogue(_ api: GooglePlayAPI) async throws -> GooglePlayCatalogue {
-        try GooglePlayCatalogue(
+    private func playCatalog(_ api: GooglePlayAPI) async throws -> PlayCatalog {
+        try PlayCatalog(
             of: asking.packageName,
             subscriptions: try await api.subscriptionPages(asking),
             offers: try await api.offerPages(asking),
@@ -84,8 +84,10 @@ struct GooglePlayFakeTests {
         try fake.setOffer(.init("intro", of: "premium", "year"))
         let token = try fake.buy(.init("premium", offer: "winback")).token
         try await withAPI { (api, _) async throws in
-            let catalogue = try await catalogue(api)
-            #expect(catalogue.offers.count == 2 && catalogue.subscriptions.count == 1 && catalogue.unusableCount == 0)
+            let playCatalog = try await playCatalog(api)
+            #expect(
+                playCatalog.offers.count == 2 && playCatalog.subscriptions.count == 1 && playCatalog.unusableCount == 0
+            )
             guard case .found(let answer) = try await look(token, api) else {
                 Issue.record("the purchase was not found")
                 return
@@ -102,7 +104,7 @@ struct GooglePlayFakeTests {
     func `reads an empty list however it is written`(way: FakeGooglePlay.Habits.EmptyLists) async throws {
         try fake.setHabits(.init(emptyLists: way))
         try fake.remove(.init("premium", "monthly", "winback"))
-        try await withAPI { (api, _) async throws in #expect(try await catalogue(api).offers.isEmpty) }
+        try await withAPI { (api, _) async throws in #expect(try await playCatalog(api).offers.isEmpty) }
     }
 
     @Test
@@ -185,12 +187,12 @@ struct GooglePlayFakeTests {
             #expect(await failure { try await look(token, api) }?.label == row.label)
             try fake.behave()
             // Lists have a budget of their own, which a rate limit of purchases does not hold back.
-            #expect(try await catalogue(api).offers.count == 1)
+            #expect(try await playCatalog(api).offers.count == 1)
         }
     }
 
     @Test
-    func `takes no catalogue that has no end, or that is in pieces`() async throws {
+    func `takes no catalog that has no end, or that is in pieces`() async throws {
         let rows: [FakeGooglePlay.Misbehaviour] = [
             .repeatedPage, .endlessPages, .wrongJSON, .wrongShape, .answer(body: "[]"),
             .answer(body: #"{"subscriptionOffers":null,"nextPageToken":7}"#),
@@ -198,13 +200,13 @@ struct GooglePlayFakeTests {
         for misbehaviour in rows {
             try fake.misbehave(misbehaviour, at: .offers)
             try await withAPI { (api, _) async throws in
-                let error = await failure { try await catalogue(api) }
+                let error = await failure { try await playCatalog(api) }
                 #expect(error?.label == "bad-answer", "\(misbehaviour)")
             }
             try fake.behave()
         }
         try fake.misbehave(.emptyPage, at: .offers)
-        try await withAPI { (api, _) async throws in #expect(try await catalogue(api).offers.count == 1) }
+        try await withAPI { (api, _) async throws in #expect(try await playCatalog(api).offers.count == 1) }
     }
 
     @Test
@@ -215,7 +217,7 @@ struct GooglePlayFakeTests {
                 try .of("premium", "monthly", "winback"),
                 region: try Region("US"),
                 hideTags: [try OfferTag("ignore-offer")],
-                in: try await catalogue(api)
+                in: try await playCatalog(api)
             )
             guard case .failure(.answerNamesAnotherOffer) = verdict else {
                 Issue.record("\(verdict)")

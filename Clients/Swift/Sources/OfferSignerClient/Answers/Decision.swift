@@ -111,7 +111,7 @@ public struct Authorization: Codable, Hashable, Sendable {
     /// To be set on the purchase, exactly as it is.
     public let obfuscatedProfileId: String
     public let expiresAt: String
-    public let catalogueReadAt: String
+    public let catalogReadAt: String
     /// What to do if the device does not list the offer.
     public let ifMissingOnDevice: String
     public let decision: Decision?

@@ -23,7 +23,7 @@ package struct LiveReport: Sendable {
         package let bundleID: BundleID
         /// `nil` if no active key may ask for the app.
         package let key: Key?
-        /// One for each environment that the catalogue names.
+        /// One for each environment that the catalog names.
         package let answers: [LiveAnswer]
 
         package init(bundleID: BundleID, key: Key?, answers: [LiveAnswer]) {
@@ -44,7 +44,7 @@ package struct LiveReport: Sendable {
 
     /// One for each app of the catalog in the App Store.
     package let entries: [Entry]
-    /// Apps that keys name and the catalogue does not.
+    /// Apps that keys name and the catalog does not.
     package let bundleIDsWithoutApp: [BundleID]
 
     package init(entries: [Entry], bundleIDsWithoutApp: [BundleID] = []) {

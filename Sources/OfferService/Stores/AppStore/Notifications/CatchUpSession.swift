@@ -9,7 +9,7 @@ package enum CatchUpError: Error, Sendable {
     case configuration(ConfigurationError)
     case service(ServiceError)
     case ledger(LedgerError)
-    /// None of the apps asked for is in the catalogue, or none takes these environments.
+    /// None of the apps asked for is in the catalog, or none takes these environments.
     case nothingToRead
 }
 

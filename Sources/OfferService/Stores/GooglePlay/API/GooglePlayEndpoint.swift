@@ -41,7 +41,7 @@ package enum GooglePlayEndpoint: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// For one request; a page of a large catalogue takes its time.
+    /// For one request; a page of a large catalog takes its time.
     var attemptMilliseconds: Int64? {
         self == .subscriptionPurchase ? nil : 15_000
     }

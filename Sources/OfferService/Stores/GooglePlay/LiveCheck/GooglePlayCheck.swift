@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// Compares the offers of our catalogue with what Google Play lists of each app.
+/// Compares the offers of our catalog with what Google Play lists of each app.
 package struct GooglePlayCheck: Sendable {
     private let catalog: Catalog
     private let listing: any GooglePlayListing
@@ -36,11 +36,11 @@ package struct GooglePlayCheck: Sendable {
 
     private func outcome(_ app: GooglePlayApp) async -> GooglePlayLintReport.Entry.Outcome {
         guard hasAccount(app.packageName) else { return .noAccount }
-        switch await listing.catalogue(of: app.packageName, at: clock.now()) {
+        switch await listing.playCatalog(of: app.packageName, at: clock.now()) {
         case .failure(let error): return .notRead(error)
-        case .success(let catalogue):
+        case .success(let playCatalog):
             let wanted = catalog.wantedOffers(of: app.packageName)
-            return .read(GooglePlayLintReport.Reading(wanted: wanted, hideTags: Set(app.hideTags), in: catalogue))
+            return .read(GooglePlayLintReport.Reading(wanted: wanted, hideTags: Set(app.hideTags), in: playCatalog))
         }
     }
 }

@@ -34,14 +34,14 @@ package struct GooglePlayLintReport: Sendable {
         let findings: [GooglePlayFinding]
 
         /// Compares what the catalog wants with what the store lists.
-        package init(wanted: [GooglePlayWantedOffer], hideTags: Set<OfferTag>, in catalogue: GooglePlayCatalogue) {
-            subscriptions = catalogue.subscriptions.count
-            offers = catalogue.offers.count
+        package init(wanted: [GooglePlayWantedOffer], hideTags: Set<OfferTag>, in playCatalog: PlayCatalog) {
+            subscriptions = playCatalog.subscriptions.count
+            offers = playCatalog.offers.count
             self.wanted = wanted.count
             good = wanted.count {
-                GooglePlayOfferCheck.faults(of: $0.key, hideTags: hideTags, in: catalogue).isEmpty
+                GooglePlayOfferCheck.faults(of: $0.key, hideTags: hideTags, in: playCatalog).isEmpty
             }
-            findings = GooglePlayLint.findings(wanted: wanted, hideTags: hideTags, in: catalogue)
+            findings = GooglePlayLint.findings(wanted: wanted, hideTags: hideTags, in: playCatalog)
         }
     }
 

@@ -123,10 +123,10 @@ extension GooglePlayPurchase.Plan {
         if isPrepaid { reader.note("prepaidPlan", "stands beside another plan") }
         var plan = ObjectReader(value, into: mismatches)
         let isEnabled = plan.optional("autoRenewEnabled", "true or false", \.bool) ?? false
-        let instalments = plan.member("installmentDetails")?.object
+        let installments = plan.member("installmentDetails")?.object
         self = .autoRenewing(
             isEnabled: isEnabled,
-            isCancellationPending: instalments?["pendingCancellation"].map { !$0.isNull } ?? false
+            isCancellationPending: installments?["pendingCancellation"].map { !$0.isNull } ?? false
         )
     }
 }

@@ -31,15 +31,15 @@ private final class ScriptedListing: GooglePlayListing {
     func offerPages(of packageName: PackageName) async throws(StoreError) -> [JSONDocument] { [] }
 }
 
-@Suite("Google Play: catalogues", .timeLimit(.minutes(1)))
-struct GooglePlayCataloguesTests {
+@Suite("Google Play: catalogs", .timeLimit(.minutes(1)))
+struct PlayCatalogsTests {
     let app = ListedSample.key.packageName
     let clock = SettableClock()
     let metrics = Metrics()
     let log = LogRecorder()
 
-    private func catalogues(_ listing: ScriptedListing) -> GooglePlayCatalogues {
-        GooglePlayCatalogues(
+    private func playCatalogs(_ listing: ScriptedListing) -> PlayCatalogs {
+        PlayCatalogs(
             listing: listing,
             metrics: metrics,
             log: Log(level: .info, clock: clock.wallClock, sink: log.sink)
@@ -47,7 +47,7 @@ struct GooglePlayCataloguesTests {
     }
 
     private func readings(_ outcome: String) -> Int {
-        metrics[.catalogueReadings(store: "google-play", outcome: outcome)]
+        metrics[.catalogReadings(store: "google-play", outcome: outcome)]
     }
 
     @Test
@@ -57,13 +57,13 @@ struct GooglePlayCataloguesTests {
             await door.pass()
             return .success([])
         }
-        let catalogues = catalogues(listing)
+        let playCatalogs = playCatalogs(listing)
         let now = clock.now
-        try await withThrowingTaskGroup(of: GooglePlayCatalogue.self) { group in
-            for _ in 0..<20 { group.addTask { try await catalogues.current(app, at: now) } }
+        try await withThrowingTaskGroup(of: PlayCatalog.self) { group in
+            for _ in 0..<20 { group.addTask { try await playCatalogs.current(app, at: now) } }
             try await #require(eventually { listing.count == 1 })
             door.open()
-            for try await catalogue in group { #expect(catalogue.readAt == now) }
+            for try await playCatalog in group { #expect(playCatalog.readAt == now) }
         }
         #expect(listing.count == 1)
         #expect(readings("read") == 1)
@@ -76,16 +76,16 @@ struct GooglePlayCataloguesTests {
             if index > 0 { await door.pass() }
             return .success([])
         }
-        let catalogues = catalogues(listing)
+        let playCatalogs = playCatalogs(listing)
         let first = clock.now
-        _ = try await catalogues.current(app, at: first)
+        _ = try await playCatalogs.current(app, at: first)
         clock.advance(seconds: 301)
         // The second reading stands at the door, and yet all of these are answered.
-        for _ in 0..<10 { #expect(try await catalogues.current(app, at: clock.now).readAt == first) }
+        for _ in 0..<10 { #expect(try await playCatalogs.current(app, at: clock.now).readAt == first) }
         try await #require(eventually { listing.count == 2 })
         door.open()
         try await #require(eventually { readings("read") == 2 })
-        #expect(try await catalogues.current(app, at: clock.now).readAt == clock.now)
+        #expect(try await playCatalogs.current(app, at: clock.now).readAt == clock.now)
         #expect(listing.count == 2)
     }
 
@@ -93,25 +93,25 @@ struct GooglePlayCataloguesTests {
     func `lives on its copy for a day while Google is down, and says how old it is`() async throws {
         let isDown = Switch(false)
         let listing = ScriptedListing { _ in isDown.isOn ? .failure(.unavailable(retryAfter: nil)) : .success([]) }
-        let catalogues = catalogues(listing)
+        let playCatalogs = playCatalogs(listing)
         let first = clock.now
-        _ = try await catalogues.current(app, at: first)
+        _ = try await playCatalogs.current(app, at: first)
         isDown.set(true)
         for hour in 1...24 {
             clock.advance(hours: 1)
-            #expect(try await catalogues.current(app, at: clock.now).readAt == first)
+            #expect(try await playCatalogs.current(app, at: clock.now).readAt == first)
             try await #require(eventually { readings("unavailable") == hour })
         }
-        #expect(gauge("offer_signer_google_play_catalogue_age_seconds", catalogues) == [86_400])
-        #expect(catalogues.warnings.map(\.name) == ["google-play-catalogue-unread"])
+        #expect(gauge("offer_signer_google_play_catalog_age_seconds", playCatalogs) == [86_400])
+        #expect(playCatalogs.warnings.map(\.name) == ["google-play-catalog-unread"])
         clock.advance(seconds: 31)
-        let error = await failure { try await catalogues.current(app, at: clock.now) }
+        let error = await failure { try await playCatalogs.current(app, at: clock.now) }
         #expect(error == .unavailable(retryAfter: nil))
         isDown.set(false)
         clock.advance(seconds: 31)
-        #expect(try await catalogues.current(app, at: clock.now).readAt == clock.now)
-        #expect(gauge("offer_signer_google_play_catalogue_age_seconds", catalogues) == [0])
-        #expect(catalogues.warnings.isEmpty)
+        #expect(try await playCatalogs.current(app, at: clock.now).readAt == clock.now)
+        #expect(gauge("offer_signer_google_play_catalog_age_seconds", playCatalogs) == [0])
+        #expect(playCatalogs.warnings.isEmpty)
         #expect(log.lines.count { $0.contains("can't be read") } == 1)
         #expect(log.lines.count { $0.contains("can be read again") } == 1)
     }
@@ -119,21 +119,21 @@ struct GooglePlayCataloguesTests {
     @Test
     func `takes an answer that makes no sense for none`() async throws {
         let listing = ScriptedListing { _ in .success((try? JSONDocument(listing: "[]")).map { [$0] } ?? []) }
-        let catalogues = catalogues(listing)
-        let error = await failure { try await catalogues.current(app, at: clock.now) }
+        let playCatalogs = playCatalogs(listing)
+        let error = await failure { try await playCatalogs.current(app, at: clock.now) }
         #expect(error?.label == "bad-answer")
         #expect(readings("bad-answer") == 1)
         // And does not ask again at once.
-        _ = await failure { try await catalogues.current(app, at: clock.now) }
+        _ = await failure { try await playCatalogs.current(app, at: clock.now) }
         #expect(listing.count == 1)
     }
 
     @Test
     func `counts and tells of entries that can't be used`() async throws {
         let page = try JSONDocument(listing: #"{"subscriptions":[{"productId":"premium"},{}]}"#)
-        let catalogues = catalogues(ScriptedListing { _ in .success([page]) })
-        #expect(try await catalogues.current(app, at: clock.now).unusableCount == 2)
-        #expect(gauge("offer_signer_google_play_catalogue_entries", catalogues) == [0, 2])
+        let playCatalogs = playCatalogs(ScriptedListing { _ in .success([page]) })
+        #expect(try await playCatalogs.current(app, at: clock.now).unusableCount == 2)
+        #expect(gauge("offer_signer_google_play_catalog_entries", playCatalogs) == [0, 2])
         let line = try #require(log.lines.first)
         #expect(line.contains("can't be used") && line.contains(#""entries":2"#))
     }
@@ -145,18 +145,18 @@ struct GooglePlayCataloguesTests {
             await door.pass()
             return .success([])
         }
-        let catalogues = catalogues(listing)
+        let playCatalogs = playCatalogs(listing)
         let now = clock.now
-        let leaver = Task { try await catalogues.current(app, at: now) }
+        let leaver = Task { try await playCatalogs.current(app, at: now) }
         try await #require(eventually { listing.count == 1 })
-        let stayer = Task { try await catalogues.current(app, at: now) }
+        let stayer = Task { try await playCatalogs.current(app, at: now) }
         leaver.cancel()
         #expect(await failure { try await leaver.value } == .cancelled)
         door.open()
         #expect(try await stayer.value.readAt == now)
     }
 
-    private func gauge(_ name: String, _ catalogues: GooglePlayCatalogues) -> [Double] {
-        catalogues.gauges(at: clock.now).filter { $0.name == name }.flatMap { $0.samples.map(\.value) }
+    private func gauge(_ name: String, _ playCatalogs: PlayCatalogs) -> [Double] {
+        playCatalogs.gauges(at: clock.now).filter { $0.name == name }.flatMap { $0.samples.map(\.value) }
     }
 }

@@ -2,10 +2,10 @@
 package import JSON
 package import OfferDomain
 
-extension GooglePlayCatalogue {
+extension PlayCatalog {
     /// Reads what Google Play lists of an app, all pages of both lists.
     ///
-    /// An entry that is not as it should be is in the catalogue as unusable; members that are not known here are passed
+    /// An entry that is not as it should be is in the catalog as unusable; members that are not known here are passed
     /// over. A page without a list is an empty one, which is how Google Play says so.
     ///
     /// Source: Google, [subscriptions.list](https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions/list)
@@ -64,7 +64,7 @@ private enum ListedEntry<Name, Value: Hashable & Sendable> {
 extension ListedEntry where Name == GooglePlayProductID, Value == GooglePlaySubscription {
     static func subscription(_ entry: JSONValue) -> ListedEntry {
         let mismatches = Mismatches()
-        var reader = CatalogueEntryReader(entry, into: mismatches)
+        var reader = PlayCatalogEntryReader(entry, into: mismatches)
         let name = reader.id("productId", as: GooglePlayProductID.self)
         return ListedEntry(name, reader.subscription(name), entry, mismatches)
     }
@@ -80,7 +80,7 @@ private struct OfferPlace {
 extension ListedEntry where Name == OfferPlace, Value == GooglePlayOffer {
     static func offer(_ entry: JSONValue) -> ListedEntry {
         let mismatches = Mismatches()
-        var reader = CatalogueEntryReader(entry, into: mismatches)
+        var reader = PlayCatalogEntryReader(entry, into: mismatches)
         let ids = (
             reader.id("productId", as: GooglePlayProductID.self),
             reader.id("basePlanId", as: BasePlanID.self),

@@ -4,7 +4,7 @@
 ///
 /// What could not be understood is in it as unusable, so that it is neither lost nor taken for something that does not
 /// exist. The order of what is given makes no difference.
-package struct GooglePlayCatalogue: Hashable, Sendable {
+package struct PlayCatalog: Hashable, Sendable {
     /// The app that was asked about.
     package let packageName: PackageName
     /// When the store was asked; nothing in here is older.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 
-/// How old what we know of a store's catalogue may be.
-package struct CatalogueFreshness: Hashable, Sendable {
+/// How old what we know of a store's catalog may be.
+package struct PlayCatalogFreshness: Hashable, Sendable {
     /// From then on it is read again, while what is known is still used.
     package let refreshedAfterMinutes: Int
     /// As long as the store can't be read, what is known is used up to this age.
@@ -17,13 +17,13 @@ package struct CatalogueFreshness: Hashable, Sendable {
     }
 }
 
-/// The catalogues that are at hand, and what is to be done when one is asked for; pure.
-struct CatalogueShelf: Sendable {
+/// The catalogs that are at hand, and what is to be done when one is asked for; pure.
+struct PlayCatalogCache: Sendable {
     /// What is to be done for who asks.
     enum Step: Hashable {
-        case use(GooglePlayCatalogue)
+        case use(PlayCatalog)
         /// Use it, and read it anew meanwhile.
-        case useAndRefresh(GooglePlayCatalogue)
+        case useAndRefresh(PlayCatalog)
         /// There is nothing to use before it has been read.
         case read
         /// There is nothing to use, and reading it has just failed.
@@ -36,19 +36,19 @@ struct CatalogueShelf: Sendable {
     }
 
     struct Place: Sendable {
-        var catalogue: GooglePlayCatalogue?
+        var playCatalog: PlayCatalog?
         /// The last reading's, if it failed.
         var failure: Failure?
         var isRefreshing = false
         var usedAt: Timestamp
     }
 
-    private let freshness: CatalogueFreshness
+    private let freshness: PlayCatalogFreshness
     private let capacity: Int
     private(set) var places: [PackageName: Place] = [:]
 
-    /// Holds the catalogues of so many apps; beyond that, the one not used for longest goes.
-    init(_ freshness: CatalogueFreshness, capacity: Int) {
+    /// Holds the catalogs of so many apps; beyond that, the one not used for longest goes.
+    init(_ freshness: PlayCatalogFreshness, capacity: Int) {
         self.freshness = freshness
         self.capacity = max(1, capacity)
     }
@@ -65,12 +65,12 @@ struct CatalogueShelf: Sendable {
 
     private func step(_ place: Place, at now: Timestamp) -> Step {
         let isPausing = place.failure.map { age(of: $0.askedAt, at: now) < freshness.pause } ?? false
-        guard let catalogue = place.catalogue, age(of: catalogue.readAt, at: now) <= freshness.limit else {
+        guard let playCatalog = place.playCatalog, age(of: playCatalog.readAt, at: now) <= freshness.limit else {
             if let failure = place.failure, isPausing { return .refuse(failure.error) }
             return .read
         }
-        let isFresh = age(of: catalogue.readAt, at: now) <= freshness.refresh
-        return isFresh || isPausing || place.isRefreshing ? .use(catalogue) : .useAndRefresh(catalogue)
+        let isFresh = age(of: playCatalog.readAt, at: now) <= freshness.refresh
+        return isFresh || isPausing || place.isRefreshing ? .use(playCatalog) : .useAndRefresh(playCatalog)
     }
 
     /// Takes in what a reading that began at `askedAt` has come to, and says how it was before.
@@ -78,15 +78,15 @@ struct CatalogueShelf: Sendable {
     /// A reading that was given up tells nothing, and of two the later begun holds.
     mutating func settle(
         _ packageName: PackageName,
-        _ result: Result<GooglePlayCatalogue, StoreError>,
+        _ result: Result<PlayCatalog, StoreError>,
         askedAt: Timestamp
     ) -> Place? {
         guard let before = places[packageName] else { return nil }
         var place = before
         place.isRefreshing = false
         switch result {
-        case .success(let catalogue):
-            if place.catalogue.map({ $0.readAt <= catalogue.readAt }) ?? true { place.catalogue = catalogue }
+        case .success(let playCatalog):
+            if place.playCatalog.map({ $0.readAt <= playCatalog.readAt }) ?? true { place.playCatalog = playCatalog }
             place.failure = nil
         case .failure(.cancelled): break
         case .failure(let error): place.failure = Failure(error: error, askedAt: askedAt)
@@ -108,7 +108,7 @@ struct CatalogueShelf: Sendable {
     }
 }
 
-extension CatalogueFreshness {
+extension PlayCatalogFreshness {
     fileprivate var refresh: Int64 { Int64(refreshedAfterMinutes) * 60_000 }
     fileprivate var limit: Int64 { Int64(usableForHours) * 3_600_000 }
     fileprivate var pause: Int64 { Int64(pauseAfterFailureSeconds) * 1000 }

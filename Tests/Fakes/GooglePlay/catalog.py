@@ -19,7 +19,7 @@ def money(units, nanos=0, currency="USD"):
     return {"currencyCode": currency, "units": str(units), "nanos": nanos}
 
 
-class Catalogue:
+class Catalog:
     """Resources as they are on the wire, but with false and zero written out."""
 
     def __init__(self):

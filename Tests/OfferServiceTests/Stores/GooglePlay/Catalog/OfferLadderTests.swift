@@ -65,8 +65,8 @@ struct OfferLadderTests {
     func `compares all four ids of the answer with those asked for`() throws {
         let sample = try ListedSample()
         let key = sample.key
-        let offer = try #require(sample.catalogue().offers[key]?.value)
-        let subscription = try #require(sample.catalogue().subscriptions[key.productID])
+        let offer = try #require(sample.playCatalog().offers[key]?.value)
+        let subscription = try #require(sample.playCatalog().subscriptions[key.productID])
         let others = [
             "packageName": GooglePlayOfferKey(
                 packageName: try PackageName("com.example.other"),
@@ -79,8 +79,8 @@ struct OfferLadderTests {
             "offerId": try .of("premium", "monthly", "other"),
         ]
         for (member, other) in others {
-            var catalogue = GooglePlayCatalogue(packageName: key.packageName, readAt: ListedSample.readAt)
-            catalogue.add(subscription, as: key.productID)
+            var playCatalog = PlayCatalog(packageName: key.packageName, readAt: ListedSample.readAt)
+            playCatalog.add(subscription, as: key.productID)
             let answered = GooglePlayOffer(
                 key: other,
                 state: offer.state,
@@ -89,12 +89,12 @@ struct OfferLadderTests {
                 tags: offer.tags,
                 regions: offer.regions
             )
-            catalogue.add(.usable(answered), key.productID, key.basePlanID, key.offerID)
+            playCatalog.add(.usable(answered), key.productID, key.basePlanID, key.offerID)
             let verdict = GooglePlayOfferCheck.validate(
                 key,
                 region: sample.region,
                 hideTags: sample.hideTags,
-                in: catalogue
+                in: playCatalog
             )
             #expect(verdict == .failure(.answerNamesAnotherOffer(member: member)))
         }
@@ -111,7 +111,11 @@ struct OfferLadderTests {
         try sample.set(.offer, "/phases/1/regionalConfigs/1", nil)
         try sample.set(.offer, "/regionalConfigs/0/newSubscriberAvailability", nil)
         try sample.set(.offer, "/regionalConfigs/1/newSubscriberAvailability", nil)
-        let faults = GooglePlayOfferCheck.faults(of: sample.key, hideTags: sample.hideTags, in: try sample.catalogue())
+        let faults = GooglePlayOfferCheck.faults(
+            of: sample.key,
+            hideTags: sample.hideTags,
+            in: try sample.playCatalog()
+        )
         #expect(
             faults.map(\.code) == [
                 "base-plan-not-active", "base-plan-not-auto-renewing", "offer-draft", "targeting-unknown",

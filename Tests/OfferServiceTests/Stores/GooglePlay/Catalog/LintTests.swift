@@ -4,12 +4,12 @@ import Testing
 
 @testable import OfferService
 
-/// Something odd in the store's catalogue, and what the linter finds.
+/// Something odd in the store's catalog, and what the linter finds.
 struct LintRow: CustomTestStringConvertible, Sendable {
     let what: String
     /// As `warning hide-tag-on-base-plan premium/monthly`.
     let findings: [String]
-    /// Whether our catalogue names the offer.
+    /// Whether our catalog names the offer.
     let isWanted: Bool
     /// A part of the first finding's sentence or advice.
     let saying: String
@@ -38,7 +38,7 @@ struct LintRow: CustomTestStringConvertible, Sendable {
         return GooglePlayLint.findings(
             wanted: isWanted ? [wanted] : [],
             hideTags: sample.hideTags,
-            in: try sample.catalogue()
+            in: try sample.playCatalog()
         )
     }
 
@@ -54,7 +54,7 @@ struct LintRow: CustomTestStringConvertible, Sendable {
         },
         LintRow(
             "developer-determined without a hide tag, not wanted",
-            ["warning hide-tag-missing \(place)", "note offer-not-in-catalogue \(place)"],
+            ["warning hide-tag-missing \(place)", "note offer-not-in-catalog \(place)"],
             isWanted: false,
             saying: "have only standard, not ignore-offer"
         ) { sample in
@@ -62,7 +62,7 @@ struct LintRow: CustomTestStringConvertible, Sendable {
         },
         LintRow(
             "a draft without a hide tag, not wanted",
-            ["note hide-tag-missing \(place)", "note offer-not-in-catalogue \(place)"],
+            ["note hide-tag-missing \(place)", "note offer-not-in-catalog \(place)"],
             isWanted: false
         ) { sample in
             try sample.set(.offer, "/offerTags", nil)
@@ -113,24 +113,24 @@ struct LintRow: CustomTestStringConvertible, Sendable {
         LintRow("an inactive offer that is not wanted", [], isWanted: false) { sample in
             try sample.set(.offer, "/state", #""INACTIVE""#)
         },
-        LintRow("an offer that is not wanted", ["note offer-not-in-catalogue \(place)"], isWanted: false),
+        LintRow("an offer that is not wanted", ["note offer-not-in-catalog \(place)"], isWanted: false),
         LintRow(
             "a wanted offer that is absent",
-            ["error offer-not-found premium/monthly/winback-5 (winback-50)", "note offer-not-in-catalogue \(place)"],
+            ["error offer-not-found premium/monthly/winback-5 (winback-50)", "note offer-not-in-catalog \(place)"],
             saying: "Google Play lists winback-50."
         ) { sample in
             sample.key = try .of("premium", "monthly", "winback-5")
         },
         LintRow(
             "a wanted base plan that is absent",
-            ["error base-plan-not-found premium/yearly/winback-50", "note offer-not-in-catalogue \(place)"],
+            ["error base-plan-not-found premium/yearly/winback-50", "note offer-not-in-catalog \(place)"],
             saying: "Google Play lists monthly and prepaid-month."
         ) { sample in
             sample.key = try .of("premium", "yearly", "winback-50")
         },
         LintRow(
             "a wanted subscription that is absent",
-            ["error subscription-not-found pro/monthly/winback-50", "note offer-not-in-catalogue \(place)"],
+            ["error subscription-not-found pro/monthly/winback-50", "note offer-not-in-catalog \(place)"],
             saying: "Google Play lists premium."
         ) { sample in
             sample.key = try .of("pro", "monthly", "winback-50")
@@ -163,7 +163,7 @@ struct LintRow: CustomTestStringConvertible, Sendable {
         },
         LintRow(
             "a phase without a region of the offer, not wanted",
-            ["warning phase-region-missing \(place)", "note offer-not-in-catalogue \(place)"],
+            ["warning phase-region-missing \(place)", "note offer-not-in-catalog \(place)"],
             isWanted: false
         ) { sample in
             try sample.set(.offer, "/phases/1/regionalConfigs/1", nil)
@@ -184,7 +184,7 @@ struct LintRow: CustomTestStringConvertible, Sendable {
         },
         LintRow(
             "RevenueCat's tag without ours, not wanted",
-            ["warning vendor-tag-without-ours \(place)", "note offer-not-in-catalogue \(place)"],
+            ["warning vendor-tag-without-ours \(place)", "note offer-not-in-catalog \(place)"],
             isWanted: false,
             saying: "where RevenueCat picks one"
         ) { sample in
@@ -192,7 +192,7 @@ struct LintRow: CustomTestStringConvertible, Sendable {
         },
         LintRow(
             "two vendors' tags without ours",
-            ["warning vendor-tag-without-ours \(place)", "note offer-not-in-catalogue \(place)"],
+            ["warning vendor-tag-without-ours \(place)", "note offer-not-in-catalog \(place)"],
             isWanted: false,
             saying: "The tag rc-customer-center and sw-ignore-offer hides the offer where RevenueCat and Superwall"
         ) { sample in
@@ -215,7 +215,7 @@ struct LintRow: CustomTestStringConvertible, Sendable {
         },
         LintRow(
             "a malformed subscription, not wanted",
-            ["warning subscription-malformed premium", "note offer-not-in-catalogue \(place)"],
+            ["warning subscription-malformed premium", "note offer-not-in-catalog \(place)"],
             isWanted: false
         ) { sample in
             try sample.set(.subscription, "/packageName", nil)
@@ -247,7 +247,7 @@ struct LintTests {
         let findings = GooglePlayLint.findings(
             wanted: [wanted],
             hideTags: sample.hideTags,
-            in: try sample.catalogue()
+            in: try sample.playCatalog()
         )
         let errors = findings.filter { $0.severity == .error }.map(\.code)
         // What depends on the customer's region is no error of the offer's.

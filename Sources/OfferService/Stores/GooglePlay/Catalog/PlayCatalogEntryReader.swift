@@ -7,7 +7,7 @@ import OfferDomain
 /// Google leaves out what is false, zero or empty, so an absent member is the least of what it could be; an empty object
 /// that is there says something by being there. `null` is as good as absent, save for `targeting`, whose absence means
 /// most.
-struct CatalogueEntryReader {
+struct PlayCatalogEntryReader {
     private let value: JSONValue
     private var object: ObjectReader
     private let mismatches: Mismatches
@@ -153,10 +153,10 @@ struct CatalogueEntryReader {
 
     private mutating func elements<Value>(
         _ name: StaticString,
-        _ read: (inout CatalogueEntryReader) -> Value?
+        _ read: (inout PlayCatalogEntryReader) -> Value?
     ) -> [Value] {
         object.elements(name, atMost: 1000) { [mismatches] value in
-            var reader = CatalogueEntryReader(value, into: mismatches)
+            var reader = PlayCatalogEntryReader(value, into: mismatches)
             return read(&reader)
         }
     }

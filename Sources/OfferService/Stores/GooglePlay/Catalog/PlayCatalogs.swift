@@ -12,15 +12,15 @@ package protocol GooglePlayListing: Sendable {
 
 extension GooglePlayListing {
     /// Both lists, read one after the other.
-    func catalogue(
+    func playCatalog(
         of packageName: PackageName,
         at now: Timestamp
-    ) async -> Result<GooglePlayCatalogue, StoreError> {
+    ) async -> Result<PlayCatalog, StoreError> {
         do throws(StoreError) {
             let subscriptions = try await subscriptionPages(of: packageName)
             let offers = try await offerPages(of: packageName)
             return .success(
-                try GooglePlayCatalogue(of: packageName, subscriptions: subscriptions, offers: offers, readAt: now)
+                try PlayCatalog(of: packageName, subscriptions: subscriptions, offers: offers, readAt: now)
             )
         } catch {
             return .failure(error)
@@ -32,12 +32,12 @@ extension GooglePlayListing {
 ///
 /// Whoever has a copy that can be used never waits: it is read anew behind their back. Only who has none waits, and all
 /// of them for the same reading.
-package final class GooglePlayCatalogues: Sendable {
+package final class PlayCatalogs: Sendable {
     private let listing: any GooglePlayListing
     private let metrics: Metrics
     private let log: Log
-    private let shelf: Guarded<CatalogueShelf>
-    private let readings = Coalescer<PackageName, GooglePlayCatalogue>()
+    private let shelf: Guarded<PlayCatalogCache>
+    private let readings = Coalescer<PackageName, PlayCatalog>()
 
     /// Reads nothing before it is asked.
     ///
@@ -49,7 +49,7 @@ package final class GooglePlayCatalogues: Sendable {
     ///   - capacity: The most apps of which a copy is kept.
     package init(
         listing: any GooglePlayListing,
-        freshness: CatalogueFreshness = CatalogueFreshness(),
+        freshness: PlayCatalogFreshness = PlayCatalogFreshness(),
         metrics: Metrics,
         log: Log,
         capacity: Int = 256
@@ -57,7 +57,7 @@ package final class GooglePlayCatalogues: Sendable {
         self.listing = listing
         self.metrics = metrics
         self.log = log
-        shelf = Guarded(CatalogueShelf(freshness, capacity: capacity))
+        shelf = Guarded(PlayCatalogCache(freshness, capacity: capacity))
     }
 
     /// What the store lists of an app, with the time at which it was asked for it.
@@ -66,20 +66,20 @@ package final class GooglePlayCatalogues: Sendable {
     package func current(
         _ packageName: PackageName,
         at now: Timestamp
-    ) async throws(StoreError) -> GooglePlayCatalogue {
+    ) async throws(StoreError) -> PlayCatalog {
         switch shelf.withLock({ $0.take(packageName, at: now) }) {
-        case .use(let catalogue): return catalogue
+        case .use(let playCatalog): return playCatalog
         case .refuse(let error): throw error
         case .read: return try await read(packageName, at: now)
-        case .useAndRefresh(let catalogue):
+        case .useAndRefresh(let playCatalog):
             Task { [self] in _ = try? await read(packageName, at: now) }
-            return catalogue
+            return playCatalog
         }
     }
 
-    private func read(_ packageName: PackageName, at now: Timestamp) async throws(StoreError) -> GooglePlayCatalogue {
+    private func read(_ packageName: PackageName, at now: Timestamp) async throws(StoreError) -> PlayCatalog {
         try await readings.answer(to: packageName) { [self] in
-            let result = await listing.catalogue(of: packageName, at: now)
+            let result = await listing.playCatalog(of: packageName, at: now)
             settle(packageName, result, askedAt: now)
             return result
         }
@@ -87,24 +87,24 @@ package final class GooglePlayCatalogues: Sendable {
 
     private func settle(
         _ packageName: PackageName,
-        _ result: Result<GooglePlayCatalogue, StoreError>,
+        _ result: Result<PlayCatalog, StoreError>,
         askedAt: Timestamp
     ) {
         let before = shelf.withLock { $0.settle(packageName, result, askedAt: askedAt) }
         let app = LogValue.text(packageName.text)
         switch result {
-        case .success(let catalogue):
-            metrics.count(.catalogueReadings(store: Self.storeName, outcome: "read"))
+        case .success(let playCatalog):
+            metrics.count(.catalogReadings(store: Self.storeName, outcome: "read"))
             if before?.failure != nil { log(.info, "Google Play's catalog can be read again", ["packageName": app]) }
-            let count = catalogue.unusableCount
-            guard count > 0, before?.catalogue?.unusableCount != count else { return }
+            let count = playCatalog.unusableCount
+            guard count > 0, before?.playCatalog?.unusableCount != count else { return }
             log(
                 .warning,
                 "entries of Google Play's catalog can't be used; check --live names them",
                 ["packageName": app, "entries": .integer(Int64(count))]
             )
         case .failure(let error):
-            metrics.count(.catalogueReadings(store: Self.storeName, outcome: error.label))
+            metrics.count(.catalogReadings(store: Self.storeName, outcome: error.label))
             guard error != .cancelled, before?.failure?.error.label != error.label else { return }
             log(
                 .warning,
@@ -117,36 +117,36 @@ package final class GooglePlayCatalogues: Sendable {
     static let storeName = "google-play"
 }
 
-extension GooglePlayCatalogues {
-    private var places: [PackageName: CatalogueShelf.Place] { shelf.withLock(\.places) }
+extension PlayCatalogs {
+    private var places: [PackageName: PlayCatalogCache.Place] { shelf.withLock(\.places) }
 
     /// How old each app's copy is, and how much is in it.
     package func gauges(at now: Timestamp) -> [Gauge] {
-        let catalogues = places.values.compactMap(\.catalogue)
-        let ages = catalogues.map { catalogue in
+        let playCatalogs = places.values.compactMap(\.playCatalog)
+        let ages = playCatalogs.map { playCatalog in
             Gauge.Sample(
-                Double((now.milliseconds - catalogue.readAt.milliseconds) / 1000),
-                labels: [("package", catalogue.packageName.text)]
+                Double((now.milliseconds - playCatalog.readAt.milliseconds) / 1000),
+                labels: [("package", playCatalog.packageName.text)]
             )
         }
-        let entries = catalogues.flatMap { catalogue in
-            let unusable = catalogue.unusableCount
-            let all = catalogue.subscriptions.count + catalogue.offers.count + catalogue.strays.count
+        let entries = playCatalogs.flatMap { playCatalog in
+            let unusable = playCatalog.unusableCount
+            let all = playCatalog.subscriptions.count + playCatalog.offers.count + playCatalog.strays.count
             return [("usable", all - unusable), ("unusable", unusable)].map { standing, count in
                 Gauge.Sample(
                     Double(count),
-                    labels: [("package", catalogue.packageName.text), ("standing", standing)]
+                    labels: [("package", playCatalog.packageName.text), ("standing", standing)]
                 )
             }
         }
         return [
             Gauge(
-                "offer_signer_google_play_catalogue_age_seconds",
+                "offer_signer_google_play_catalog_age_seconds",
                 "Time since Google Play was asked for the subscriptions and offers of an app that are in use",
                 ages
             ),
             Gauge(
-                "offer_signer_google_play_catalogue_entries",
+                "offer_signer_google_play_catalog_entries",
                 "Subscriptions and offers that Google Play lists of an app, by whether they could be understood",
                 entries
             ),
@@ -158,9 +158,9 @@ extension GooglePlayCatalogues {
         places.sorted { $0.key.text < $1.key.text }.compactMap { packageName, place in
             guard let failure = place.failure else { return nil }
             let known =
-                place.catalogue.map { "; what is known of it is from \($0.readAt)" } ?? "; nothing is known of it"
+                place.playCatalog.map { "; what is known of it is from \($0.readAt)" } ?? "; nothing is known of it"
             return Obstacle(
-                "google-play-catalogue-unread",
+                "google-play-catalog-unread",
                 "what Google Play lists of \(packageName) can't be read (\(failure.error.label))\(known)"
             )
         }

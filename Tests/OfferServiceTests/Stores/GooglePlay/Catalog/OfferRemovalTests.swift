@@ -15,7 +15,7 @@ struct OfferRemovalTests {
         let sample = try row.sample()
         // An offer that is wrong in one region only may be right in another.
         let refused = try [sample.region, nil, try Region("US"), try Region("DE")].filter { region in
-            refuses(sample, in: region, try sample.catalogue())
+            refuses(sample, in: region, try sample.playCatalog())
         }
         #expect(refused.contains(sample.region))
         for pointer in sample.offer.memberPointers where pointer != "/targeting" {
@@ -34,16 +34,16 @@ struct OfferRemovalTests {
     ) throws {
         var changed = sample
         try changed.set(part, pointer, nil)
-        let catalogue = try changed.catalogue()
-        for region in regions { #expect(refuses(sample, in: region, catalogue), "\(part) \(pointer)") }
+        let playCatalog = try changed.playCatalog()
+        for region in regions { #expect(refuses(sample, in: region, playCatalog), "\(part) \(pointer)") }
     }
 
-    private func refuses(_ sample: ListedSample, in region: Region?, _ catalogue: GooglePlayCatalogue) -> Bool {
+    private func refuses(_ sample: ListedSample, in region: Region?, _ playCatalog: PlayCatalog) -> Bool {
         let verdict = GooglePlayOfferCheck.validate(
             sample.key,
             region: region,
             hideTags: sample.hideTags,
-            in: catalogue
+            in: playCatalog
         )
         if case .failure = verdict { return true }
         return false
@@ -90,7 +90,7 @@ struct OfferRemovalTests {
     }
 
     @Test
-    func `comes to the same catalogue whatever the order and size of the pages`() throws {
+    func `comes to the same catalog whatever the order and size of the pages`() throws {
         let sample = try ListedSample()
         let other = sample.offer.with(.text("other"), at: "/offerId")
         let offers = [
@@ -100,19 +100,19 @@ struct OfferRemovalTests {
         let subscriptions = [
             sample.subscription, sample.subscription.with(.text("basic"), at: "/productId"), sample.subscription,
         ]
-        let expected = try catalogue(subscriptions, offers, pageSize: 100)
+        let expected = try playCatalog(subscriptions, offers, pageSize: 100)
         #expect(expected.offers.count == 2)
         #expect(expected.offers.values.count { $0.fault == .listedTwice } == 1)
         #expect(expected.strays.count == 2)
         for order in permutations(offers) {
             for pageSize in 1...2 {
-                #expect(try catalogue(subscriptions.reversed(), order, pageSize: pageSize) == expected)
+                #expect(try playCatalog(subscriptions.reversed(), order, pageSize: pageSize) == expected)
             }
         }
     }
 
-    private func catalogue(_ subscriptions: [Tree], _ offers: [Tree], pageSize: Int) throws -> GooglePlayCatalogue {
-        try GooglePlayCatalogue(
+    private func playCatalog(_ subscriptions: [Tree], _ offers: [Tree], pageSize: Int) throws -> PlayCatalog {
+        try PlayCatalog(
             of: ListedSample.key.packageName,
             subscriptions: pages("subscriptions", subscriptions, pageSize),
             offers: pages("subscriptionOffers", offers, pageSize),

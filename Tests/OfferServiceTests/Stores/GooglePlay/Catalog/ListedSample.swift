@@ -51,8 +51,8 @@ struct ListedSample {
         }
     }
 
-    func catalogue() throws -> GooglePlayCatalogue {
-        try GooglePlayCatalogue(
+    func playCatalog() throws -> PlayCatalog {
+        try PlayCatalog(
             of: Self.key.packageName,
             subscriptions: [JSONDocument(listing: #"{"subscriptions":[\#(subscription.json)]}"#)],
             offers: [JSONDocument(listing: isOfferListed ? #"{"subscriptionOffers":[\#(offer.json)]}"# : "{}")],
@@ -61,7 +61,7 @@ struct ListedSample {
     }
 
     func verdict() throws -> Result<ValidatedOffer, OfferFault> {
-        GooglePlayOfferCheck.validate(key, region: region, hideTags: hideTags, in: try catalogue())
+        GooglePlayOfferCheck.validate(key, region: region, hideTags: hideTags, in: try playCatalog())
     }
 
     /// The code of the refusal; `nil` if there is none.

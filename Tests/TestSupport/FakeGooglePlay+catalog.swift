@@ -222,12 +222,12 @@ extension FakeGooglePlay {
         }
     }
 
-    /// Puts a subscription into the catalogue, in the place of the one of this name.
+    /// Puts a subscription into the catalog, in the place of the one of this name.
     package func setSubscription(_ subscription: Subscription) throws {
         try perform("setSubscription", subscription)
     }
 
-    /// Puts an offer into the catalogue, in the place of the one of this name.
+    /// Puts an offer into the catalog, in the place of the one of this name.
     package func setOffer(_ offer: Offer) throws {
         try perform("setOffer", offer)
     }
@@ -243,7 +243,7 @@ extension FakeGooglePlay {
         return written.text
     }
 
-    /// Takes a subscription, a base plan or an offer out of the catalogue.
+    /// Takes a subscription, a base plan or an offer out of the catalog.
     ///
     /// Offers stay without their base plan.
     package func remove(_ resource: ResourceName) throws {

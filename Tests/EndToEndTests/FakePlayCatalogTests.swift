@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEnd {
     /// The fake Google Play, as curl sees it: subscriptions, base plans and offers, and how rude it is.
-    @Suite(.ring(.check)) struct FakeGooglePlayCatalogueTests {
+    @Suite(.ring(.check)) struct FakePlayCatalogTests {
         private static let winback = FakeGooglePlay.ResourceName("premium", "monthly", "winback")
         private static let allOffers = "/subscriptions/-/basePlans/-/offers"
         private static let offer = "/subscriptionOffers/0"

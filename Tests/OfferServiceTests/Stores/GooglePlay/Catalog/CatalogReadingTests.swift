@@ -6,15 +6,15 @@ import Testing
 @testable import OfferService
 
 @Suite("Google Play: reading the lists")
-struct CatalogueReadingTests {
+struct CatalogReadingTests {
     @Test
     func `keeps values that it does not know`() throws {
         var sample = try ListedSample()
         try sample.set(.offer, "/state", #""PAUSED_BY_GOOGLE""#)
         try sample.set(.subscription, "/basePlans/1/state", #""ARCHIVED""#)
-        let catalogue = try sample.catalogue()
-        #expect(catalogue.offers[sample.key]?.value?.state == .unknown("PAUSED_BY_GOOGLE"))
-        let plans = try #require(catalogue.subscriptions[sample.key.productID]?.value?.basePlans)
+        let playCatalog = try sample.playCatalog()
+        #expect(playCatalog.offers[sample.key]?.value?.state == .unknown("PAUSED_BY_GOOGLE"))
+        let plans = try #require(playCatalog.subscriptions[sample.key.productID]?.value?.basePlans)
         #expect(plans.map(\.state) == [.known(.active), .unknown("ARCHIVED")])
         #expect(plans.map(\.kind) == [.autoRenewing, .prepaid])
     }
@@ -24,11 +24,11 @@ struct CatalogueReadingTests {
         var sample = try ListedSample()
         try sample.set(.offer, "/regionalConfigs/1/newSubscriberAvailability", nil)
         try sample.set(.offer, "/otherRegionsConfig/otherRegionsNewSubscriberAvailability", nil)
-        let regions = try #require(sample.catalogue().offers[sample.key]?.value?.regions)
+        let regions = try #require(sample.playCatalog().offers[sample.key]?.value?.regions)
         #expect(regions.listed == [try Region("US"), try Region("DE")])
         #expect(regions.available == [try Region("US")])
         #expect(!regions.includesFutureRegions)
-        #expect(try ListedSample().catalogue().offers[sample.key]?.value?.regions.includesFutureRegions == true)
+        #expect(try ListedSample().playCatalog().offers[sample.key]?.value?.regions.includesFutureRegions == true)
     }
 
     @Test
@@ -46,36 +46,36 @@ struct CatalogueReadingTests {
     func `says where an entry is malformed, and uses the others`() throws {
         let sample = try ListedSample()
         let bad = sample.offer.with(.text("other"), at: "/offerId").with(.text("a week"), at: "/phases/0/duration")
-        let catalogue = try Self.catalogue(offers: [bad, sample.offer])
+        let catalog = try Self.catalog(offers: [bad, sample.offer])
         let key = try GooglePlayOfferKey.of("premium", "monthly", "other")
-        let fault = try #require(catalogue.offers[key]?.fault)
+        let fault = try #require(catalog.offers[key]?.fault)
         #expect(fault.place == "/phases/0/duration")
         #expect(fault.reason == "expected an ISO 8601 duration of days or more, such as P1W, found “a week”")
-        #expect(catalogue.offers[sample.key]?.value != nil)
-        #expect(catalogue.unusableCount == 1)
+        #expect(catalog.offers[sample.key]?.value != nil)
+        #expect(catalog.unusableCount == 1)
     }
 
     @Test
     func `keeps count of what it can't even name`() throws {
         let sample = try ListedSample()
         let nameless = sample.offer.with(nil, at: "/offerId")
-        let catalogue = try Self.catalogue(offers: [sample.offer, nameless, .text("what?"), .null])
-        #expect(catalogue.offers.count == 1)
-        #expect(catalogue.strays.map(\.place) == ["", "", "/offerId"])
-        #expect(catalogue.unusableCount == 3)
+        let catalog = try Self.catalog(offers: [sample.offer, nameless, .text("what?"), .null])
+        #expect(catalog.offers.count == 1)
+        #expect(catalog.strays.map(\.place) == ["", "", "/offerId"])
+        #expect(catalog.unusableCount == 3)
     }
 
     @Test
     func `reads pages without a list as empty`() throws {
         let empty = try [JSONDocument(listing: "{}"), JSONDocument(listing: #"{"subscriptions":[]}"#)]
         for pages in [[], empty] {
-            let catalogue = try GooglePlayCatalogue(
+            let catalog = try PlayCatalog(
                 of: ListedSample.key.packageName,
                 subscriptions: pages,
                 offers: pages,
                 readAt: ListedSample.readAt
             )
-            #expect(catalogue.subscriptions.isEmpty && catalogue.offers.isEmpty && catalogue.strays.isEmpty)
+            #expect(catalog.subscriptions.isEmpty && catalog.offers.isEmpty && catalog.strays.isEmpty)
         }
     }
 
@@ -83,7 +83,7 @@ struct CatalogueReadingTests {
     func `does not take for a list what is none`(text: String) throws {
         let page = try JSONDocument(listing: text)
         #expect(throws: StoreError.self) {
-            try GooglePlayCatalogue(
+            try PlayCatalog(
                 of: ListedSample.key.packageName,
                 subscriptions: [page],
                 offers: [],
@@ -96,7 +96,7 @@ struct CatalogueReadingTests {
     func `tells a tag that Google does not allow from the one that is like it`() throws {
         var sample = try ListedSample()
         try sample.set(.offer, "/offerTags", #"[{"tag":"IGNORE-OFFER"},{"tag":"ignore_offer"},{"tag":"a"}]"#)
-        #expect(try sample.catalogue().offers[sample.key]?.value?.tags == [try OfferTag("a")])
+        #expect(try sample.catalog().offers[sample.key]?.value?.tags == [try OfferTag("a")])
         #expect(try sample.code() == "hide-tag-missing")
     }
 
@@ -110,7 +110,7 @@ struct CatalogueReadingTests {
                 damaged[index] = byte
                 guard let page = try? JSONDocument(damaged, limits: .googlePlayListing) else { continue }
                 readable += 1
-                _ = try? GooglePlayCatalogue(
+                _ = try? PlayCatalog(
                     of: ListedSample.key.packageName,
                     subscriptions: [],
                     offers: [page],
@@ -121,8 +121,8 @@ struct CatalogueReadingTests {
         #expect(readable > 1000)
     }
 
-    private static func catalogue(offers: [Tree]) throws -> GooglePlayCatalogue {
-        try GooglePlayCatalogue(
+    private static func catalog(offers: [Tree]) throws -> PlayCatalog {
+        try PlayCatalog(
             of: ListedSample.key.packageName,
             subscriptions: [],
             offers: [JSONDocument(listing: #"{"subscriptionOffers":\#(Tree.array(offers).json)}"#)],
