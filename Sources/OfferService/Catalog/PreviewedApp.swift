@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import JSON
 import OfferDomain
 
 /// The app that a request names, in whichever stores it is.

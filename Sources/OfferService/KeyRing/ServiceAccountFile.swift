@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import JSON
 
 /// What a service account's key file holds: the file that Google lets one download once, in JSON.
 ///

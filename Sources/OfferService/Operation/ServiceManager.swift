@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import JSON
 
 /// Tells the service manager how the service is doing: a datagram to the socket that it names, as in sd_notify(3).
 package struct ServiceManager: Sendable {

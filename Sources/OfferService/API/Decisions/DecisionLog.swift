@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import JSON
 import OfferDomain
 
 /// Logs one line for each decision and each refusal: who asked for what, what came of it, why, and how long it took.

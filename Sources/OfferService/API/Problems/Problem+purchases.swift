@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import JSON
 
 /// Problems with the customer of purchases, and with changing it.
 extension Problem {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
-import JSON
+package import JSON
 package import OfferDomain
 
 /// An error as callers see it, RFC 9457 (`application/problem+json`).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
+import JSON
 
 /// Which witnesses are to sign the log's checkpoints, and how many of them are enough.
 ///

@@ -2,6 +2,7 @@
 import Cryptography
 import Dispatch
 package import HTTP
+import JSON
 package import OfferDomain
 
 /// Why a token is refused, or which customer it proves, for the operator.

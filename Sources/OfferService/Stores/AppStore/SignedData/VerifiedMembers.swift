@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import JSON
 import OfferDomain
 
 /// What a request sends along that the App Store signed, verified.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import HTTP
+import JSON
 import OfferDomain
 
 /// Keeps a token of one scope for each service account, and renews it before it ends.

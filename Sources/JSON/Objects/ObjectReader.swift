@@ -1,73 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-package import JSON
-
-/// Something in a JSON text that is not as expected, with where it stands.
-package struct Mismatch: Hashable, Sendable {
-    /// RFC 6901 pointer to the value.
-    package let pointer: String
-    /// Byte offset in the text, for line and column.
-    package let offset: Int
-    /// What was found and what was expected.
-    package let message: String
-
-    /// The same with a pointer that begins at `value`, in which it lies.
-    func seen(from value: JSONValue) -> Mismatch {
-        Mismatch(pointer: String(pointer.dropFirst(value.pointer.count)), offset: offset, message: message)
-    }
-}
-
-/// Collects mismatches while a text is read, so that they are told at once.
-package final class Mismatches {
-    /// The first ones, in the order in which they were found.
-    package private(set) var all: [Mismatch] = []
-    /// How many were found after as many as are kept.
-    package private(set) var more = 0
-    /// Whether `null` stands for an absent member: in requests it does, in files it may be a slip.
-    package let admitsNull: Bool
-    private let most: Int
-
-    /// How many mismatches of a request are kept; more than an answer shows.
-    package static let mostInRequest = 64
-
-    /// - Parameters:
-    ///   - admitsNull: Whether `null` stands for an absent member.
-    ///   - most: How many are kept. To say where one is, all that stands before it is passed over, so whoever may send a
-    ///     text full of them would else choose how long it takes to refuse it.
-    package init(admitsNull: Bool = true, most: Int = Mismatches.mostInRequest) {
-        self.admitsNull = admitsNull
-        self.most = most
-    }
-
-    /// How many were found.
-    package var count: Int { all.count + more }
-
-    /// Notes what is wrong with a value that stands in the text.
-    package func add(_ value: JSONValue, _ message: String) {
-        add(Mismatch(pointer: value.pointer, offset: value.offset, message: message))
-    }
-
-    /// Notes one, or counts it without looking where it is.
-    func add(_ mismatch: @autoclosure () -> Mismatch) {
-        guard all.count < most else { return more += 1 }
-        all.append(mismatch())
-    }
-
-    /// Like ``add(_:_:)``, as an expression that has no value.
-    package func none<Value>(_ value: JSONValue, _ message: String) -> Value? {
-        add(value, message)
-        return nil
-    }
-}
 
 /// Reads the members of one JSON object into typed values, and notes what does not fit.
 ///
 /// Requests and configuration files are read by the same code: take each member by its name, then call
 /// ``finish()``, which reports the members nobody asked for, with a suggestion for a misspelt name.
 /// A value that does not fit gives `nil` and a mismatch; an absent optional member gives `nil` alone.
+///
+/// What is generic is inlinable, so that other targets get it compiled for their own types.
 package struct ObjectReader {
     private let value: JSONValue
     private let isObject: Bool
-    private let mismatches: Mismatches
+    @usableFromInline let mismatches: Mismatches
     private let nameLengths: UInt64
     private var asked: [StaticString] = []
     /// Which members were found, a bit for each of the first 64; ``finish()`` looks closer where there are more.
@@ -122,7 +65,8 @@ package struct ObjectReader {
     }
 
     /// Like ``member(_:)``, but an absent one is a mismatch.
-    private mutating func requiredMember(_ name: StaticString, _ expected: @autoclosure () -> String) -> JSONValue? {
+    @usableFromInline
+    mutating func requiredMember(_ name: StaticString, _ expected: @autoclosure () -> String) -> JSONValue? {
         guard isObject else { return nil }
         let value = member(name)
         if value == nil { note(name, "is missing; expected \(expected())") }
@@ -130,6 +74,7 @@ package struct ObjectReader {
     }
 
     /// The member of that name as `parse` reads it; `parse` answers `nil` for a value that does not fit.
+    @inlinable
     package mutating func optional<Value>(
         _ name: StaticString,
         _ expected: @autoclosure () -> String,
@@ -139,7 +84,8 @@ package struct ObjectReader {
         return read(found, expected(), parse)
     }
 
-    private func read<Value>(
+    @inlinable
+    func read<Value>(
         _ found: JSONValue,
         _ expected: @autoclosure () -> String,
         _ parse: (JSONValue) -> Value?
@@ -150,6 +96,7 @@ package struct ObjectReader {
     }
 
     /// Like ``optional(_:_:_:)``, but an absent member is a mismatch too.
+    @inlinable
     package mutating func required<Value>(
         _ name: StaticString,
         _ expected: @autoclosure () -> String,
@@ -162,6 +109,7 @@ package struct ObjectReader {
     /// The member of that name, a string, through a throwing initialiser whose error says what is wrong.
     ///
     /// `make` is given the string's UTF-8.
+    @inlinable
     package mutating func optional<Value, Failure: Error & CustomStringConvertible>(
         _ name: StaticString,
         text make: (ArraySlice<UInt8>) throws(Failure) -> Value
@@ -170,7 +118,8 @@ package struct ObjectReader {
         return read(found, text: make)
     }
 
-    private func read<Value, Failure: Error & CustomStringConvertible>(
+    @inlinable
+    func read<Value, Failure: Error & CustomStringConvertible>(
         _ found: JSONValue,
         text make: (ArraySlice<UInt8>) throws(Failure) -> Value
     ) -> Value? {
@@ -187,6 +136,7 @@ package struct ObjectReader {
     }
 
     /// Like ``optional(_:text:)``, but an absent member is a mismatch too.
+    @inlinable
     package mutating func required<Value, Failure: Error & CustomStringConvertible>(
         _ name: StaticString,
         text make: (ArraySlice<UInt8>) throws(Failure) -> Value
@@ -196,6 +146,7 @@ package struct ObjectReader {
     }
 
     /// Reads each element of an array member; an absent member gives an empty array.
+    @inlinable
     package mutating func elements<Value>(
         _ name: StaticString,
         atMost: Int = 10_000,
@@ -206,6 +157,7 @@ package struct ObjectReader {
     }
 
     /// Reads each element of a member that is there.
+    @inlinable
     package func elements<Value>(
         of found: JSONValue,
         atMost: Int,
@@ -242,50 +194,4 @@ package struct ObjectReader {
     }
 
     private static let mostUnknownMembers = 20
-}
-
-extension JSONKind {
-    /// The kind with its article, for messages.
-    package var noun: String {
-        switch self {
-        case .object: "an object"
-        case .array: "an array"
-        case .string: "a string"
-        case .number: "a number"
-        case .boolean: "a boolean"
-        case .null: "null"
-        }
-    }
-}
-
-extension JSONValue {
-    /// What stands here, shortened, for messages; control and format characters are not repeated.
-    package var summary: String {
-        switch kind {
-        case .string: string.map { (isLikeAnotherKind($0) ? "the text " : "") + printable($0) } ?? "a string"
-        case .number: integer.map { "\($0)" } ?? double.map { "\($0)" } ?? "a number"
-        case .boolean: bool == true ? "true" : "false"
-        default: kind.noun
-        }
-    }
-}
-
-/// Whether a text would be a number, a boolean or null without its quotes, which then are what is wrong with it.
-private func isLikeAnotherKind(_ text: String) -> Bool {
-    guard text.utf8.count <= 32, let root = try? JSONDocument(Array(text.utf8)).root else { return false }
-    return [.number, .boolean, .null].contains(root.kind)
-}
-
-/// Text quoted for a message: at most 64 characters, what is not printable ASCII as U+XXXX.
-package func printable(_ text: String) -> String {
-    var shown = "“"
-    for scalar in text.unicodeScalars.prefix(64) {
-        if scalar.value >= 0x20 && scalar.value < 0x7F {
-            shown.unicodeScalars.append(scalar)
-        } else {
-            let digits = String(scalar.value, radix: 16, uppercase: true)
-            shown += "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-        }
-    }
-    return shown + (text.unicodeScalars.count > 64 ? "…”" : "”")
 }

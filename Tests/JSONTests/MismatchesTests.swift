@@ -2,8 +2,6 @@
 import JSON
 import Testing
 
-@testable import OfferService
-
 /// How much is told of a text that is wrong all over.
 struct MismatchesTests {
     /// The elements of an array, each noted as wrong.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
-import OfferService
 import Testing
 
 @Suite("A member that nobody asked for")
