@@ -90,18 +90,12 @@ extension PresentedAnswer {
             return all + [PresentedSignature(fields)].compactMap(\.self)
         }
         guard let offerID = fields.offerID else { return all }
-        let products: [(BundleID?, ProductID?)]
-        do throws(StorageError) {
-            products = try connection.all(
-                SQL(
-                    "SELECT store_app, product_id FROM granted_names WHERE store = ? AND offer_id = ? LIMIT 64",
-                    .text(Store.appStore.recordName),
-                    .text(offerID.text)
-                )
-            ) { (try? BundleID($0.text(0)), try? ProductID($0.text(1))) }
-        } catch {
-            throw .database(error)
-        }
+        let names = SQL(
+            "SELECT store_app, product_id FROM granted_names WHERE store = ? AND offer_id = ? LIMIT 64",
+            .text(Store.appStore.recordName),
+            .text(offerID.text)
+        )
+        let products = try reading(connection.all(names) { (try? BundleID($0.text(0)), try? ProductID($0.text(1))) })
         for (bundleID, productID) in products {
             fields.bundleID = original.bundleID ?? bundleID
             fields.productID = original.productID ?? productID

@@ -57,12 +57,8 @@ struct GrantReader {
     }
 
     private func isForgotten(_ event: ServiceEvent) throws(AuditReadError) -> Bool {
-        do throws(StorageError) {
-            guard let until = try EpochTable(connection: connection).forgottenUntil() else { return false }
-            return (event.details.grantedAt ?? event.recordedAt) < until
-        } catch {
-            throw .database(error)
-        }
+        guard let until = try reading(EpochTable(connection: connection).forgottenUntil()) else { return false }
+        return (event.details.grantedAt ?? event.recordedAt) < until
     }
 
     private func entryIndex(of id: UniqueID) throws(AuditReadError) -> Outcome<Int64> {
@@ -132,6 +128,6 @@ struct GrantReader {
         _ sql: SQL,
         _ read: (borrowing Row) -> Value
     ) throws(AuditReadError) -> Value? {
-        do { return try connection.first(sql, read) } catch { throw .database(error) }
+        try reading(connection.first(sql, read))
     }
 }

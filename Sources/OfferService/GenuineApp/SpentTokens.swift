@@ -88,7 +88,7 @@ extension Committer {
         let outcome = Guarded<Value?>(nil)
         do throws(LedgerError) {
             try await look { writer throws(LedgerError) in
-                let value = try writer.database { () throws(StorageError) in try body(writer.connection) }
+                let value = try database(body(writer.connection))
                 outcome.withLock { $0 = value }
             }
         } catch {

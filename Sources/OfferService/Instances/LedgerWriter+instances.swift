@@ -5,7 +5,7 @@ import Storage
 extension LedgerWriter {
     /// Takes an instance from those that share the database; nobody waits for it any more.
     func leave(_ id: UniqueID) throws(LedgerError) {
-        try database { () throws(StorageError) in try InstanceTable(connection: connection).remove(id) }
+        try database(InstanceTable(connection: connection).remove(id))
         try acknowledgeSwitches()
     }
 
@@ -13,18 +13,14 @@ extension LedgerWriter {
     ///
     /// - Returns: How often that was done, this time included.
     func requestReload() throws(LedgerError) -> Int64 {
-        try database { () throws(StorageError) in
-            let table = InstanceTable(connection: connection)
-            try table.requestReload()
-            return try table.reloads()
-        }
+        let table = InstanceTable(connection: connection)
+        try database(table.requestReload())
+        return try database(table.reloads())
     }
 
     /// When something is obeyed that this instance obeys: now, or, with others beside it, nobody knows yet.
     func obedience() throws(LedgerError) -> Timestamp? {
-        let others = try database { () throws(StorageError) in
-            try InstanceTable(connection: connection).all().filter { $0.instance.id != instance }
-        }
+        let others = try database(InstanceTable(connection: connection).all().filter { $0.instance.id != instance })
         return others.isEmpty ? recordedAt : nil
     }
 
@@ -32,10 +28,8 @@ extension LedgerWriter {
     ///
     /// - Returns: Whether every one does.
     func noteObedience() throws(LedgerError) -> Bool {
-        try database { () throws(StorageError) in
-            let table = InstanceTable(connection: connection)
-            if let instance { try table.noteObedience(of: instance) }
-            return try table.isObeyed()
-        }
+        let table = InstanceTable(connection: connection)
+        if let instance { try database(table.noteObedience(of: instance)) }
+        return try database(table.isObeyed())
     }
 }

@@ -15,11 +15,7 @@ package struct KeySwitch {
     /// The keys that are switched off.
     package func disabled() throws(LedgerError) -> Set<KeyID> {
         guard ledger.exists else { return [] }
-        do throws(StorageError) {
-            return try KeyStateStore(connection: try ledger.open()).disabled()
-        } catch {
-            throw .database(error)
-        }
+        return try database(KeyStateStore(connection: ledger.open()).disabled())
     }
 
     /// Whether a use of a key is on record: a signature of an offer, or of a token for a store.
@@ -28,7 +24,7 @@ package struct KeySwitch {
     package func isUseOnRecord(of id: KeyID) throws(LedgerError) -> Bool {
         guard ledger.exists else { return false }
         var uses = KeyUses()
-        do throws(StorageError) { try uses.read(try ledger.open()) } catch { throw .database(error) }
+        try database(uses.read(ledger.open()))
         return uses.last[id] != nil
     }
 

@@ -7,9 +7,7 @@ extension LedgerWriter {
     package func seal(_ seal: ActiveSeal) throws(LedgerError) {
         if seal.cause.isSticky {
             let obeyed = try obedience()
-            try database { () throws(StorageError) in
-                try SealStore(connection: connection).add(seal, acknowledgedAt: obeyed)
-            }
+            try database(SealStore(connection: connection).add(seal, acknowledgedAt: obeyed))
             _ = try noteObedience()
             try readSwitches()
         }
@@ -21,7 +19,7 @@ extension LedgerWriter {
     package func unseal(_ causes: [SealCause], by requester: Requester, reason: String) throws(LedgerError) {
         for cause in causes {
             if cause.isSticky {
-                try database { () throws(StorageError) in try SealStore(connection: connection).remove(cause) }
+                try database(SealStore(connection: connection).remove(cause))
             }
             try append(.serviceUnsealed(cause, by: requester, reason: reason))
         }
@@ -31,14 +29,8 @@ extension LedgerWriter {
     /// Switches a key off, or leaves it to the `keys` file again, and records that.
     package func set(_ key: KeyID, isDisabled: Bool, by requester: Requester) throws(LedgerError) {
         let obeyed = try obedience()
-        try database { () throws(StorageError) in
-            let store = KeyStateStore(connection: connection)
-            if isDisabled {
-                try store.disable(key, at: recordedAt, acknowledgedAt: obeyed)
-            } else {
-                try store.enable(key)
-            }
-        }
+        let store = KeyStateStore(connection: connection)
+        try database(isDisabled ? store.disable(key, at: recordedAt, acknowledgedAt: obeyed) : store.enable(key))
         _ = try noteObedience()
         try readSwitches()
         let isAwaited = switches.keys[key] == false
@@ -56,7 +48,7 @@ extension LedgerWriter {
         for seal in switches.seals where !seal.isAcknowledged { try append(.sealAcknowledged(seal.cause)) }
         let keys = switches.keys.filter { !$0.value }.keys.sorted { $0.text < $1.text }
         for key in keys { try append(.keyAcknowledged(key)) }
-        try database { () throws(StorageError) in try SealStore(connection: connection).acknowledge(at: recordedAt) }
+        try database(SealStore(connection: connection).acknowledge(at: recordedAt))
         try readSwitches()
     }
 }

@@ -22,9 +22,7 @@ package struct SealSwitch {
             isRecorded: true
         )
         try change { connection throws(SealSwitchError) in
-            try Self.database { () throws(StorageError) in
-                try SealStore(connection: connection).add(seal, acknowledgedAt: nil)
-            }
+            try database(SealStore(connection: connection).add(seal, acknowledgedAt: nil))
             return [.serviceSealed(seal)]
         }
     }
@@ -32,9 +30,7 @@ package struct SealSwitch {
     /// The causes that are sealed in the database.
     package func causes() throws(SealSwitchError) -> [SealCause] {
         guard ledger.exists else { throw .ledger(.databaseGone) }
-        return try Self.database { () throws(StorageError) in
-            try SealStore(connection: try ledger.open()).switches().seals.map(\.cause)
-        }
+        return try database(SealStore(connection: ledger.open()).switches().seals.map(\.cause))
     }
 
     /// Lifts every seal of the database and records that; or nothing, if one of them must stay.
@@ -47,16 +43,12 @@ package struct SealSwitch {
         var lifted: [SealCause] = []
         let now = clock.now()
         try change { connection throws(SealSwitchError) in
-            lifted = try Self.database { () throws(StorageError) in
-                let store = SealStore(connection: connection)
-                return try store.switches().seals.map(\.cause)
-            }
-            let last = try Self.database { () throws(StorageError) in try AuditReader.newestTime(connection) }
+            let store = SealStore(connection: connection)
+            lifted = try database(store.switches().seals.map(\.cause))
+            let last = try database(AuditReader.newestTime(connection))
             let obstacles = settings.obstacles(to: lifted, at: now, lastRecordedAt: last)
             guard obstacles.isEmpty else { throw .holds(obstacles) }
-            try Self.database { () throws(StorageError) in
-                for cause in lifted { try SealStore(connection: connection).remove(cause) }
-            }
+            for cause in lifted { try database(store.remove(cause)) }
             return lifted.map { .serviceUnsealed($0, by: .command, reason: reason.text) }
         }
         return lifted
@@ -77,8 +69,8 @@ package struct SealSwitch {
         }
     }
 
-    private static func database<Value>(
-        _ body: () throws(StorageError) -> Value
+    private func database<Value>(
+        _ body: @autoclosure () throws(StorageError) -> Value
     ) throws(SealSwitchError) -> Value {
         do { return try body() } catch { throw .ledger(.database(error)) }
     }

@@ -123,9 +123,7 @@ extension LedgerWriter {
     ) throws(LedgerError) -> UniqueID? {
         let latest = purchase.record.purchasedAt
         let earliest = latest.adding(minutes: -LedgerFacts.purchaseMinutes)
-        let grants = try database { () throws(StorageError) in
-            try redemptions.grants(of: offer, to: purchase.chain).map(\.id)
-        }
+        let grants = try database(redemptions.grants(of: offer, to: purchase.chain).map(\.id))
         for grantID in grants.sorted(by: >) where grantID.timestamp >= earliest && grantID.timestamp <= latest {
             let isUsed = try isAnyRow(
                 SQL("SELECT 1 FROM app_store_redemptions WHERE grant_id = ?", .blob(grantID.bytes))
@@ -136,7 +134,7 @@ extension LedgerWriter {
     }
 
     private func isAnyRow(_ sql: SQL) throws(LedgerError) -> Bool {
-        try database { () throws(StorageError) in try connection.first(sql) { _ in true } ?? false }
+        try database(connection.first(sql) { _ in true } ?? false)
     }
 
     /// Notes for which clients the offers were signed that are new as redeemed, whatever became of them since.
@@ -160,8 +158,8 @@ extension LedgerWriter {
 
     /// Library and version that the request for a grant named, as the grant's entry has them.
     private func client(of grantID: UniqueID) throws(LedgerError) -> String? {
-        let entry = try database { () throws(StorageError) in
-            try connection.first(
+        let entry = try database(
+            connection.first(
                 SQL(
                     """
                     SELECT entry FROM audit_entries JOIN issued_grants ON issued_grants.entry_index = audit_entries.entry_index
@@ -170,7 +168,7 @@ extension LedgerWriter {
                     .blob(grantID.bytes)
                 )
             ) { $0.blob(0) }
-        }
+        )
         let object = entry.flatMap { (try? JSONDocument($0))?.root.object }
         return ReportedClient(recorded: object?["client"]?.object)?.name
     }

@@ -18,17 +18,15 @@ extension LedgerWriter {
         let offer = request.offer
         if offer.appStore != nil, offer.appStore?.offerID == nil { return }
         let isDescribed = reconciliation.described[offer.ledgerKey] === offer
-        try database { () throws(StorageError) in
-            if !isDescribed { try issued.describe(offer) }
-            try issued.add(grantID, of: offer, to: request.account, at: request.receivedAt, entry: entry)
-        }
+        if !isDescribed { try database(issued.describe(offer)) }
+        try database(issued.add(grantID, of: offer, to: request.account, at: request.receivedAt, entry: entry))
         reconciliation.described[offer.ledgerKey] = offer
     }
 
     /// Notes that a store tells of an app; to the minute, so that not every notification writes one more row.
     func noteTold(_ app: NotifiedApp) throws(LedgerError) {
         if let last = reconciliation.told[app], recordedAt < last.adding(minutes: 1) { return }
-        try database { () throws(StorageError) in try issued.noteTold(app, at: recordedAt) }
+        try database(issued.noteTold(app, at: recordedAt))
         reconciliation.told[app] = recordedAt
     }
 }

@@ -52,10 +52,8 @@ package final class UnredeemedRecorder: Sendable {
     /// Records what is due now; blocks the thread, which must not be one of Swift's shared pool.
     package func look() {
         do throws(LedgerError) {
-            let connection = try database { () throws(StorageError) in try ledger.openForReading() }
-            let scans = try database { () throws(StorageError) in
-                try UnredeemedGrantTable(connection: connection).scans()
-            }
+            let connection = try database(ledger.openForReading())
+            let scans = try database(UnredeemedGrantTable(connection: connection).scans())
             for scan in scans {
                 var scan = scan
                 while let next = try record(scan, connection) {
@@ -75,7 +73,7 @@ package final class UnredeemedRecorder: Sendable {
     private func settleRetention(_ connection: any DatabaseConnection) throws(LedgerError) {
         let now = clock.now()
         let table = RetentionAnswerTable(connection: connection)
-        while try database({ () throws(StorageError) in try table.isDue(at: now) }) {
+        while try database(table.isDue(at: now)) {
             try change { writer throws(LedgerError) in try writer.settleRetention(at: now) }
             guard goesOn(after: Self.microsecondsBetweenBatches) else { return }
         }
@@ -84,7 +82,7 @@ package final class UnredeemedRecorder: Sendable {
     private func deleteExpiredAttributes(_ connection: any DatabaseConnection) throws(LedgerError) {
         let now = clock.now()
         let table = StoredAttributeTable(connection: connection)
-        while try database({ () throws(StorageError) in try table.hasExpired(at: now) }) {
+        while try database(table.hasExpired(at: now)) {
             try change { writer throws(LedgerError) in try writer.deleteExpiredAttributes(at: now) }
             guard goesOn(after: Self.microsecondsBetweenBatches) else { return }
         }
@@ -94,15 +92,11 @@ package final class UnredeemedRecorder: Sendable {
     private func forgetProofs(_ connection: any DatabaseConnection) throws(LedgerError) {
         let now = clock.now()
         let (keys, spent) = (AttestedKeyTable(connection: connection), SpentTokenTable(connection: connection))
-        while try database({ () throws(StorageError) in
-            let hasIdle = try keys.hasIdle(at: now)
-            return hasIdle ? true : try spent.hasOld(at: now)
-        }) {
+        while try database(keys.hasIdle(at: now) ? true : spent.hasOld(at: now)) {
             try change { writer throws(LedgerError) in
-                try writer.database { () throws(StorageError) in
-                    try AttestedKeyTable(connection: writer.connection).forgetIdle(at: now, atMost: Self.mostAtOnce)
-                    try SpentTokenTable(connection: writer.connection).forget(at: now, atMost: Self.mostAtOnce)
-                }
+                let connection = writer.connection
+                try database(AttestedKeyTable(connection: connection).forgetIdle(at: now, atMost: Self.mostAtOnce))
+                try database(SpentTokenTable(connection: connection).forget(at: now, atMost: Self.mostAtOnce))
             }
             guard goesOn(after: Self.microsecondsBetweenBatches) else { return }
         }
@@ -120,10 +114,10 @@ package final class UnredeemedRecorder: Sendable {
         let first = Self.first(of: scan, at: now)
         let end = UniqueID.version7(at: due, 0, 0).bytes
         guard first.lexicographicallyPrecedes(end) else { return nil }
-        let grants = try database { () throws(StorageError) in
-            try UnredeemedGrantTable(connection: connection)
+        let grants = try database(
+            UnredeemedGrantTable(connection: connection)
                 .grants(of: scan.place, after: first, before: end, limit: Self.mostAtOnce)
-        }
+        )
         let isLast = grants.count < Self.mostAtOnce
         let last = isLast ? end : grants.last?.grantID.bytes ?? end
         let isRecorded = try commit(grants, scan, upTo: last)
@@ -151,16 +145,14 @@ package final class UnredeemedRecorder: Sendable {
         let isFirst = Guarded(false)
         try change { writer throws(LedgerError) in
             let table = UnredeemedGrantTable(connection: writer.connection)
-            let isUnchanged = try writer.database { () throws(StorageError) in
-                try table.scans().contains { $0.place == scan.place && $0.after == scan.after }
-            }
+            let isUnchanged = try database(table.scans().contains { $0.place == scan.place && $0.after == scan.after })
             guard isUnchanged else { return }
             isFirst.withLock { $0 = true }
             for grant in grants {
-                let isUsed = try writer.database { () throws(StorageError) in try table.isUsed(grant.grantID) }
+                let isUsed = try database(table.isUsed(grant.grantID))
                 if !isUsed { try writer.append(.grantUnredeemed(grant)) }
             }
-            try writer.database { () throws(StorageError) in try table.note(scan, upTo: last) }
+            try database(table.note(scan, upTo: last))
         }
         return isFirst.withLock { $0 }
     }
@@ -173,9 +165,5 @@ package final class UnredeemedRecorder: Sendable {
             outcome.wakeOne()
         }
         try outcome.wait { $0 }.get()
-    }
-
-    private func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {
-        do { return try body() } catch { throw .database(error) }
     }
 }

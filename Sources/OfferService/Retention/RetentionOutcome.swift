@@ -44,7 +44,7 @@ extension NotificationReceipt {
 extension LedgerWriter {
     /// Keeps what was shown until it is known what became of it.
     func note(_ shown: ShownAnswer, requestID: UniqueID, at now: Timestamp) throws(LedgerError) {
-        try database { () throws(StorageError) in try retentionAnswers.add(shown, requestID: requestID, at: now) }
+        try database(retentionAnswers.add(shown, requestID: requestID, at: now))
     }
 
     /// Notes which answers a subscriber canceled after, if that is what a report tells.
@@ -53,15 +53,13 @@ extension LedgerWriter {
         for chain in report.history.chains.keys {
             let earlier = report.successions.filter { $0.current == chain.bytes }.flatMap(\.earlier)
             for key in [chain.bytes] + earlier {
-                retentionOutcomes += try database { () throws(StorageError) in
-                    try retentionAnswers.cancel(key, at: notification.signedAt)
-                }
+                retentionOutcomes += try database(retentionAnswers.cancel(key, at: notification.signedAt))
             }
         }
     }
 
     /// Settles some of the answers without a cancellation in time, and deletes some that are old.
     func settleRetention(at now: Timestamp) throws(LedgerError) {
-        retentionOutcomes += try database { () throws(StorageError) in try retentionAnswers.settle(at: now) }
+        retentionOutcomes += try database(retentionAnswers.settle(at: now))
     }
 }

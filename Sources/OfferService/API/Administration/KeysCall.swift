@@ -73,7 +73,7 @@ package struct KeysCall: Sendable {
         do throws(LogReadersError) {
             return try await readers.read { connection throws(AuditReadError) in
                 var uses = KeyUses()
-                do throws(StorageError) { try uses.read(connection) } catch { throw .database(error) }
+                try reading(uses.read(connection))
                 return uses.last
             }
         } catch {

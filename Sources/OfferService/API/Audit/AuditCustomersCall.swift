@@ -21,11 +21,7 @@ struct AuditCustomersCall: Sendable {
         try request.requireJSON()
         let asked = try AuditCustomersRequest(request.body, snapshot.catalog)
         let destroyed = try await desk.read { connection, _ throws(AuditReadError) in
-            do throws(StorageError) {
-                return try EpochTable(connection: connection).destroyed()
-            } catch {
-                throw .database(error)
-            }
+            try reading(EpochTable(connection: connection).destroyed())
         }
         let pseudonyms = snapshot.pseudonyms.without(destroyed)
         let users = asked.names.map { ($0.name, $0.identity, pseudonyms.pseudonym(of: $0.identity, in: asked.app)) }

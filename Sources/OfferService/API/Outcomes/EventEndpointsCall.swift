@@ -19,11 +19,7 @@ struct EventEndpointsCall: Sendable {
         let (settings, standings) = (settings(), standings())
         do throws(LogReadersError) {
             let found = try await readers.read { connection throws(AuditReadError) in
-                do throws(StorageError) {
-                    return try EndpointReport.all(of: settings, standings, connection: connection)
-                } catch {
-                    throw .database(error)
-                }
+                try reading(EndpointReport.all(of: settings, standings, connection: connection))
             }
             return .json(Self.body(found.logSize, found.reports))
         } catch {

@@ -13,13 +13,11 @@ extension LedgerWriter {
     /// Keeps it, unless there is another checkpoint that is not to be replaced.
     func keep(_ signature: LogSignature) throws(LedgerError) -> CheckpointTable.Keeping {
         let table = CheckpointTable(connection: connection)
-        return try database { () throws(StorageError) in
-            switch signature {
-            case .checkpoint(let signed): return try table.keep(signed)
-            case .cosignature(let cosignature, let signed):
-                try table.keep(cosignature, of: signed)
-                return .kept
-            }
+        switch signature {
+        case .checkpoint(let signed): return try database(table.keep(signed))
+        case .cosignature(let cosignature, let signed):
+            try database(table.keep(cosignature, of: signed))
+            return .kept
         }
     }
 }

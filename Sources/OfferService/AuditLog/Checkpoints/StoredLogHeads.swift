@@ -38,7 +38,7 @@ package final class StoredLogHeads: LogHeads {
         _ body: (LogReader) throws(AuditReadError) -> Value
     ) throws(AuditReadError) -> Value {
         try connection.withLock { connection throws(AuditReadError) in
-            let current: any DatabaseConnection = if let connection { connection } else { try opened() }
+            let current: any DatabaseConnection = if let connection { connection } else { try reading(open()) }
             connection = current
             do throws(AuditReadError) {
                 return try body(LogReader(connection: current))
@@ -48,9 +48,5 @@ package final class StoredLogHeads: LogHeads {
                 throw error
             }
         }
-    }
-
-    private func opened() throws(AuditReadError) -> any DatabaseConnection {
-        do { return try open() } catch { throw .database(error) }
     }
 }

@@ -13,7 +13,7 @@ package struct AuditIndexMaintenance {
         format: AuditIndexFormat = .init(),
         progress: @escaping ProgressReport = { _, _ in }
     ) throws(AuditReadError) {
-        do { connection = try ledger.open() } catch { throw .database(error) }
+        connection = try reading(ledger.open())
         self.format = format
         self.progress = progress
     }
@@ -48,9 +48,7 @@ package struct AuditIndexMaintenance {
         var differences: [Difference] = []
         for run in 0..<runs.wholeRuns {
             progress(run, runs.wholeRuns)
-            let stored: IndexRun?
-            do { stored = try tables.stored(run) } catch { throw .database(error) }
-            guard let stored else {
+            guard let stored = try reading(tables.stored(run)) else {
                 differences.append(.missing(run: run, entries: format.entries(ofRun: run)))
                 continue
             }
@@ -58,11 +56,7 @@ package struct AuditIndexMaintenance {
                 differences.append(.damaged(run: run, entries: format.entries(ofRun: run)))
             }
         }
-        do throws(StorageError) {
-            if let last = try tables.last(), last >= runs.wholeRuns { differences.append(.tooMany(run: last)) }
-        } catch {
-            throw .database(error)
-        }
+        if let last = try reading(tables.last()), last >= runs.wholeRuns { differences.append(.tooMany(run: last)) }
         return (runs.wholeRuns, differences)
     }
 
@@ -90,6 +84,6 @@ package struct AuditIndexMaintenance {
     }
 
     private func change(_ body: () throws(StorageError) -> Void) throws(AuditReadError) {
-        do { try connection.transaction(body) } catch { throw .database(error) }
+        try reading(connection.transaction(body))
     }
 }

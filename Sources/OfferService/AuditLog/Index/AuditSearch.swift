@@ -36,12 +36,8 @@ package struct AuditSearch {
         self.format = format
         self.tail = tail
         self.steps = steps
-        do throws(StorageError) {
-            keys = try tables.keys(format)
-            cursorKey = try tables.state()?.hashKey ?? .zero
-        } catch {
-            throw .database(error)
-        }
+        keys = try reading(tables.keys(format))
+        cursorKey = try reading(tables.state()?.hashKey ?? .zero)
     }
 
     /// One page.

@@ -107,8 +107,13 @@ package struct AuditReader {
     }
 
     private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(AuditReadError) {
-        do { try connection.rows(sql, each) } catch { throw .database(error) }
+        try reading(connection.rows(sql, each))
     }
+}
+
+/// The value of an expression about the database, whose errors become those of the log's readers: `try reading(table.all())`.
+func reading<Value>(_ body: @autoclosure () throws(StorageError) -> Value) throws(AuditReadError) -> Value {
+    do { return try body() } catch { throw .database(error) }
 }
 
 /// Why the log could not be read to its end.

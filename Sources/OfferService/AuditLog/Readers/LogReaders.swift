@@ -113,13 +113,8 @@ private final class Reader {
     private func attempt<Value>(
         _ body: (any DatabaseConnection) throws(AuditReadError) -> Value
     ) throws(AuditReadError) -> Value {
-        let current: any DatabaseConnection
-        do throws(StorageError) {
-            if let connection { current = connection } else { current = try open() }
-            try current.begin()
-        } catch {
-            throw .database(error)
-        }
+        let current: any DatabaseConnection = if let connection { connection } else { try reading(open()) }
+        try reading(current.begin())
         connection = current
         defer { current.rollback() }
         return try body(current)

@@ -95,31 +95,21 @@ struct LogTables {
     /// The newest checkpoint that was kept; nil where none was signed.
     func storedCheckpoint() throws(AuditReadError) -> PublishedCheckpoint? {
         var checkpoint: PublishedCheckpoint?
-        do throws(StorageError) {
-            try connection.rows(
-                SQL("SELECT size, root_hash, note FROM checkpoints ORDER BY signed_at DESC, size DESC LIMIT 1")
-            ) { row in
-                checkpoint = SHA256Digest(bytes: row.blob(1)).map { rootHash in
-                    PublishedCheckpoint(head: TreeHead(size: row.integer(0), rootHash: rootHash), note: row.blob(2))
-                }
+        try rows(
+            SQL("SELECT size, root_hash, note FROM checkpoints ORDER BY signed_at DESC, size DESC LIMIT 1")
+        ) { row in
+            checkpoint = SHA256Digest(bytes: row.blob(1)).map { rootHash in
+                PublishedCheckpoint(head: TreeHead(size: row.integer(0), rootHash: rootHash), note: row.blob(2))
             }
-        } catch {
-            throw .database(error)
         }
         return checkpoint
     }
 
     /// Writes tiles and the head; the transaction is the caller's.
     func write(_ tiles: [TreeEdge.Tile], _ head: TreeHead) throws(LedgerError) {
-        do throws(StorageError) {
-            for tile in tiles { try write(tile) }
-            try connection.enqueue(
-                SQL("UPDATE log_head SET size = ?, root_hash = ?", .integer(head.size), .blob(head.rootHash.bytes)),
-                changing: 1
-            )
-        } catch {
-            throw .database(error)
-        }
+        for tile in tiles { try database(write(tile)) }
+        let sql = SQL("UPDATE log_head SET size = ?, root_hash = ?", .integer(head.size), .blob(head.rootHash.bytes))
+        try database(connection.enqueue(sql, changing: 1))
     }
 
     private func write(_ tile: TreeEdge.Tile) throws(StorageError) {
@@ -136,7 +126,7 @@ struct LogTables {
     }
 
     private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(AuditReadError) {
-        do { try connection.rows(sql, each) } catch { throw .database(error) }
+        try reading(connection.rows(sql, each))
     }
 }
 

@@ -32,7 +32,7 @@ package struct DatabaseLog: LogSource {
     /// Reads head and number of entries in one transaction, and refuses a log where they differ.
     package func head() throws(LogDamage) -> TreeHead {
         do throws(AuditReadError) {
-            do { try connection.begin() } catch { throw .database(error) }
+            try reading(connection.begin())
             defer { connection.rollback() }
             let (head, entries) = try tables.headAndEntryCount()
             guard head.size == entries else { throw .log(.sizeDiffers(head: head.size, entries: entries)) }

@@ -46,10 +46,10 @@ final class ConsoleSessions: Sendable {
         let isFirst = Guarded(false)
         do throws(LedgerError) {
             try await committer.look { writer throws(LedgerError) in
-                let isAdded = try writer.database { () throws(StorageError) in
-                    try ConsoleSessionTable(connection: writer.connection)
+                let isAdded = try database(
+                    ConsoleSessionTable(connection: writer.connection)
                         .begin(session, digest: secret.digest, signIn: signIn, at: now)
-                }
+                )
                 isFirst.withLock { $0 = isAdded }
                 guard isAdded else { return }
                 let event = AuditEvent.sessionBegun(session.caller, role: session.role, expiresAt: session.expiresAt)
@@ -71,11 +71,7 @@ final class ConsoleSessions: Sendable {
         let found: ConsoleSession?
         do throws(LogReadersError) {
             found = try await readers.read { connection throws(AuditReadError) in
-                do throws(StorageError) {
-                    return try ConsoleSessionTable(connection: connection).session(digest)
-                } catch {
-                    throw .database(error)
-                }
+                try reading(ConsoleSessionTable(connection: connection).session(digest))
             }
         } catch {
             throw Refusal(error)
@@ -92,9 +88,7 @@ final class ConsoleSessions: Sendable {
     func end(_ digest: SHA256Digest, of caller: CallerID, at now: Timestamp) async throws(Refusal) {
         do throws(LedgerError) {
             try await committer.look { writer throws(LedgerError) in
-                let isFirst = try writer.database { () throws(StorageError) in
-                    try ConsoleSessionTable(connection: writer.connection).end(digest, at: now)
-                }
+                let isFirst = try database(ConsoleSessionTable(connection: writer.connection).end(digest, at: now))
                 if isFirst { try writer.append(.sessionEnded(caller)) }
             }
         } catch {

@@ -39,16 +39,10 @@ final class DeliverySession {
     init(_ endpoint: EventEndpoint, _ context: DeliveryContext, term: Int) throws(AuditReadError) {
         (self.endpoint, self.context, self.term) = (endpoint, context, term)
         stopwatch = context.runtime.clock.stopwatch()
-        let opened: any DatabaseConnection
-        do { opened = try context.open() } catch { throw .database(error) }
+        let opened = try reading(context.open())
         connection = opened
-        let found: (row: EndpointTable.Row?, held: [EndpointTable.HeldUp])
-        do throws(StorageError) {
-            let table = EndpointTable(connection: opened)
-            found = (try table.row(endpoint.id), try table.heldUp(endpoint.id))
-        } catch {
-            throw .database(error)
-        }
+        let table = EndpointTable(connection: opened)
+        let found = try reading((row: table.row(endpoint.id), held: table.heldUp(endpoint.id)))
         let size = try EventReader(connection: opened).size()
         // A new endpoint gets what comes.
         row = found.row ?? .init(id: endpoint.id, nextPosition: EventPosition(index: size).number)
@@ -204,9 +198,7 @@ final class DeliverySession {
 
     /// Takes over what commands have written.
     private func obey() throws(AuditReadError) {
-        let found: EndpointTable.Row?
-        do { found = try EndpointTable(connection: connection).row(endpoint.id) } catch { throw .database(error) }
-        guard let found else { return addRow() }
+        guard let found = try reading(EndpointTable(connection: connection).row(endpoint.id)) else { return addRow() }
         if row.disabledAt != nil, storedRow.disabledAt != nil, found.disabledAt == nil {
             (row.disabledAt, row.disabledReason, storedRow.disabledAt) = (nil, nil, nil)
             storedRow.disabledReason = nil

@@ -45,8 +45,7 @@ struct DeliverySource {
         let size = try reader.size()
         let table = RelayTable(connection: connection)
         var found: [Delivery] = []
-        let rows: [RelayTable.Row]
-        do { rows = try table.rows(of: store, from: first, limit: limit) } catch { throw .database(error) }
+        let rows = try reading(table.rows(of: store, from: first, limit: limit))
         for row in rows {
             guard let entry = try reader.entry(row.entryIndex), wants(entry) else { continue }
             found.append(Delivery(store, row.body, at: EventPosition(index: row.entryIndex)))

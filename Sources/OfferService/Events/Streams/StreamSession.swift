@@ -191,9 +191,7 @@ final class StreamSession {
 
     /// Takes over what commands have written.
     private func obey() throws(AuditReadError) {
-        let found: EndpointTable.Row?
-        do { found = try EndpointTable(connection: connection).row(stream.id) } catch { throw .database(error) }
-        guard let found else { return addRow() }
+        guard let found = try reading(EndpointTable(connection: connection).row(stream.id)) else { return addRow() }
         guard let asked = found.rewindTo else { return }
         // Going ahead would lose what was not delivered yet.
         let index = min(EventPosition(number: asked).index, provenNext)

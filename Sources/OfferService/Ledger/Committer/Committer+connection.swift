@@ -80,7 +80,7 @@ extension Committer {
         }
         if takesMore {
             // Another round trip, for which others wait, is worth it if as many gain by it as lose.
-            do { _ = try join(&batch, writer, ifAtLeast: count) } catch { throw .database(error) }
+            _ = try database(join(&batch, writer, ifAtLeast: count))
             writer.goOn(at: clock.now())
         }
         return mayHaveChanged

@@ -15,7 +15,7 @@ extension LedgerWriter {
         }
         if let stop { return .stopped(stop) }
         guard try mayBeOfCustomer(change) else { return .ofOtherCustomer }
-        let known = try database { () throws(StorageError) in try subscriptions.chain(change.chain) }
+        let known = try database(subscriptions.chain(change.chain))
         try append(.accountToken(change))
         return .ask(known?.chain.transactions.values.first?.environment)
     }
@@ -38,26 +38,23 @@ extension LedgerWriter {
 
     /// Whether nothing on record says that another customer has the purchases.
     private func mayBeOfCustomer(_ change: AccountTokenChange) throws(LedgerError) -> Bool {
-        try database { () throws(StorageError) in
-            guard let holder = try holders.customer(of: change.chain.bytes) else { return true }
-            let customer = change.customer.ledgerKey
-            if holder == customer { return true }
-            return try links.areVouched(holder, customer)
-        }
+        guard let holder = try database(holders.customer(of: change.chain.bytes)) else { return true }
+        let customer = change.customer.ledgerKey
+        return try holder == customer ? true : database(links.areVouched(holder, customer))
     }
 
     /// Links the customer, the token and the token before it: each counts what was granted to the others.
     private func link(_ change: AccountTokenChange, _ entry: Int64) throws(LedgerError) {
         let (customer, token) = (change.customer.ledgerKey, change.token.ledgerKey)
-        let earlier = try database { () throws(StorageError) in try holders.account(of: change.chain.bytes) }
+        let earlier = try database(holders.account(of: change.chain.bytes))
         for (from, to) in [(earlier ?? token, token), (earlier ?? token, customer), (token, customer)] where from != to
         {
-            let isKnown = try database { () throws(StorageError) in try links.areVouched(from, to) }
+            let isKnown = try database(links.areVouched(from, to))
             if isKnown { continue }
             let link = CustomerLinks.Link(subject: to, isVouched: true)
             if try isAtLimit(from, beside: link) { continue }
             if try isAtLimit(to, beside: link) { continue }
-            try database { () throws(StorageError) in try links.add(from, to: link, at: recordedAt, entry: entry) }
+            try database(links.add(from, to: link, at: recordedAt, entry: entry))
         }
     }
 }

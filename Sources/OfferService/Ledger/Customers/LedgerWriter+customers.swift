@@ -5,10 +5,8 @@ import Storage
 extension LedgerWriter {
     /// Reads what is to be known of all links and new grants, if it isn't known; else the first request would wait for it.
     func readLinks() throws(LedgerError) {
-        try database { () throws(StorageError) in
-            try links.refresh()
-            try grants.refresh()
-        }
+        try database(links.refresh())
+        try database(grants.refresh())
     }
 
     /// Links an anonymous customer to the known one that it became; a second time changes nothing.
@@ -17,7 +15,7 @@ extension LedgerWriter {
         try apply(successions)
         try noteInForce(Set(successions.map(\.current)))
         let (from, to) = (transfer.from.ledgerKey, transfer.to.ledgerKey)
-        let earlier = try database { () throws(StorageError) in try links.link(from: from, to: to) }
+        let earlier = try database(links.link(from: from, to: to))
         if let earlier, earlier.isVouched || !transfer.isVouched {
             return .transferred(at: earlier.linkedAt, isRepeated: true)
         }
@@ -25,18 +23,14 @@ extension LedgerWriter {
         if try isAtLimit(from, beside: link, transfer.mostCustomers) { return .tooManyLinks(.from) }
         if try isAtLimit(to, beside: link) { return .tooManyLinks(.to) }
         let entry = try append(.customerTransferred(transfer))
-        try database { () throws(StorageError) in try links.add(from, to: link, at: recordedAt, entry: entry) }
+        try database(links.add(from, to: link, at: recordedAt, entry: entry))
         // Grants of the one may be those that redemptions of the other came from.
         if let bundleID = transfer.app.bundleID {
-            let chains = try database { () throws(StorageError) in
-                try subscriptions.chainKeys(of: from).union(subscriptions.chainKeys(of: to))
-            }
+            let chains = try database(subscriptions.chainKeys(of: from).union(subscriptions.chainKeys(of: to)))
             try drawRedemptions(of: chains, bundleID, transfer.catalog)
         }
         if let place = transfer.googlePlayPlace {
-            let purchases = try database { () throws(StorageError) in
-                try googlePlay.purchases(of: from) + googlePlay.purchases(of: to)
-            }
+            let purchases = try database(googlePlay.purchases(of: from) + googlePlay.purchases(of: to))
             try drawRedemptions(of: Set(purchases), place)
         }
         return .transferred(at: recordedAt, isRepeated: false)
@@ -50,9 +44,7 @@ extension LedgerWriter {
         beside link: CustomerLinks.Link,
         _ limit: Int = CustomerLinks.limit
     ) throws(LedgerError) -> Bool {
-        try database { () throws(StorageError) in
-            try links.count(of: subject, isVouched: link.isVouched) >= limit
-        }
+        try database(links.count(of: subject, isVouched: link.isVouched) >= limit)
     }
 
     // MARK: - Subscriptions that appear under another account
@@ -63,9 +55,7 @@ extension LedgerWriter {
         // a new token for each purchase.
         var unmoved: Set<[UInt8]> = []
         for holder in holders {
-            let earlier = try database { () throws(StorageError) in
-                try self.holders.replace(with: holder, at: recordedAt)
-            }
+            let earlier = try database(self.holders.replace(with: holder, at: recordedAt))
             switch earlier {
             case .none, .later: continue
             case .same: if holder.kind == .customer { unmoved.insert(holder.subscription) }
@@ -82,20 +72,17 @@ extension LedgerWriter {
     ///
     /// What was granted for the subscription counts for who has it now, also where a request tells nothing of it.
     private func record(_ transfer: SubscriptionTransfer) throws(LedgerError) {
-        let isKnown = try database { () throws(StorageError) in
-            if try links.areVouched(transfer.from, transfer.to) { return true }
-            return switch transfer.store {
-            case .appStore: try subscriptions.isLinked(transfer.to, ChainKey(transfer.subscription))
+        if try database(links.areVouched(transfer.from, transfer.to)) { return }
+        let isKnown =
+            switch transfer.store {
+            case .appStore: try database(subscriptions.isLinked(transfer.to, ChainKey(transfer.subscription)))
             case .googlePlay:
-                try googlePlay.subjects(of: PurchaseKey(transfer.subscription)).contains(transfer.to)
+                try database(googlePlay.subjects(of: PurchaseKey(transfer.subscription)).contains(transfer.to))
             }
-        }
         if isKnown { return }
         let entry = try append(.subscriptionTransferred(transfer))
         let link = CustomerLinks.Link(subject: transfer.to, isVouched: true)
         if try isAtLimit(transfer.to, beside: link) { return }
-        try database { () throws(StorageError) in
-            try links.add(transfer.subscription, to: link, at: recordedAt, entry: entry)
-        }
+        try database(links.add(transfer.subscription, to: link, at: recordedAt, entry: entry))
     }
 }

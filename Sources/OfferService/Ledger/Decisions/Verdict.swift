@@ -42,6 +42,11 @@ package enum LedgerError: Error, Hashable, Sendable {
     case outdatedSecret
 }
 
+/// The value of an expression about the database, whose errors become the ledger's: `try database(table.all())`.
+func database<Value>(_ body: @autoclosure () throws(StorageError) -> Value) throws(LedgerError) -> Value {
+    do { return try body() } catch { throw .database(error) }
+}
+
 extension LedgerError: CustomStringConvertible {
     /// A sentence for the log, and for the person who ran a command.
     package var description: String {

@@ -264,7 +264,7 @@ extension LedgerWriter {
     /// One that is not among those whose use a store will tell goes by when it was signed, if that is given.
     func isOfNewestEpoch(_ grantID: UniqueID?, signedAt: Timestamp? = nil) throws(LedgerError) -> Bool {
         guard let newestEpoch, let grantID else { return true }
-        let entries = try database { () throws(StorageError) in try issued.entries(of: [grantID]) }
+        let entries = try database(issued.entries(of: [grantID]))
         if let entry = entries[grantID] { return entry >= newestEpoch.firstEntry }
         return signedAt.map { $0 >= newestEpoch.begunAt } ?? false
     }
@@ -273,7 +273,7 @@ extension LedgerWriter {
     func withoutForgottenMarks(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> GooglePlayPurchaseReport {
         guard hasForgotten else { return report }
         let claimed = report.history.purchases.values.compactMap(\.markedGrant)
-        let known = try database { () throws(StorageError) in try issued.entries(of: claimed) }
+        let known = try database(issued.entries(of: claimed))
         var history = report.history
         for (purchase, record) in history.purchases where record.markedGrant.flatMap({ known[$0] }) == nil {
             history.purchases[purchase]?.mark = nil

@@ -39,16 +39,13 @@ package struct LedgerMove {
     /// Moves everything; the source keeps what it has, and an entry after it by which every service refuses it.
     package func run() throws(LedgerMoveError) -> Outcome {
         guard source.exists else { throw .nothingToMove }
-        let locks = try Self.database { () throws(StorageError) in
-            (try source.lockInstance(), try target.lockInstance())
-        }
+        let locks = try database((source.lockInstance(), target.lockInstance()))
         defer { for lock in [locks.0, locks.1] { lock?.release() } }
-        let (from, to) = try Self.database { () throws(StorageError) in
-            (try source.open(), try target.open(idleTimeoutMilliseconds: Self.patienceMilliseconds))
-        }
+        let from = try database(source.open())
+        let to = try database(target.open(idleTimeoutMilliseconds: Self.patienceMilliseconds))
         try demandNoInstances(from)
         try demandNoInstances(to)
-        let head = try Self.ledger { () throws(LedgerError) in try LedgerWriter(connection: from).checkedHead() }
+        let head = try ledger(LedgerWriter(connection: from).checkedHead())
         let rows = try copy(from, to, head)
         try verify(to, head)
         // First the end of the one, then the beginning of the other: at no moment do both go on.
@@ -60,20 +57,18 @@ package struct LedgerMove {
     /// Looks at everything that ``run()`` demands, reads what it would move, and writes nothing of it anywhere.
     package func rehearse() throws(LedgerMoveError) -> Outcome {
         guard source.exists else { throw .nothingToMove }
-        let lock = try Self.database { () throws(StorageError) in try source.lockInstance() }
+        let lock = try database(source.lockInstance())
         defer { lock?.release() }
-        let from = try Self.database { () throws(StorageError) in try source.open() }
+        let from = try database(source.open())
         try demandNoInstances(from)
         if target.exists {
-            let to = try Self.database { () throws(StorageError) in try target.open() }
+            let to = try database(target.open())
             try demandNoInstances(to)
             try demandEmpty(to)
-            try Self.database { () throws(StorageError) in
-                for table in Self.tables { _ = try copy(of: table, from: from, to: to) }
-            }
+            for table in Self.tables { _ = try database(copy(of: table, from: from, to: to)) }
         }
-        let head = try Self.ledger { () throws(LedgerError) in try LedgerWriter(connection: from).checkedHead() }
-        let snapshot = try Self.database { () throws(StorageError) in try source.openForReading() }
+        let head = try ledger(LedgerWriter(connection: from).checkedHead())
+        let snapshot = try database(source.openForReading())
         return Outcome(rows: try copyAll(snapshot, nil, head), entries: head.size)
     }
 
@@ -83,14 +78,12 @@ package struct LedgerMove {
     /// A service that was killed has left its row, and says nothing any more; one that lives says so meanwhile.
     private func demandNoInstances(_ connection: any DatabaseConnection) throws(LedgerMoveError) {
         let table = InstanceTable(connection: connection)
-        let before = try Self.database { () throws(StorageError) in try table.all() }
+        let before = try database(table.all())
         guard !before.isEmpty else { return }
         pause(Membership.patienceMilliseconds)
-        let living = try Self.database { () throws(StorageError) in
-            let now = try table.all()
-            for row in now where before.contains(row) { try table.remove(row) }
-            return now.filter { !before.contains($0) }
-        }
+        let now = try database(table.all())
+        for row in now where before.contains(row) { try database(table.remove(row)) }
+        let living = now.filter { !before.contains($0) }
         guard living.isEmpty else { throw .inUse(living.map(\.instance.name)) }
     }
 
@@ -101,13 +94,13 @@ package struct LedgerMove {
     ) throws(LedgerMoveError) -> Int64 {
         var rows: Int64 = 0
         do throws(LedgerMoveError) {
-            let snapshot = try Self.database { () throws(StorageError) in try source.openForReading() }
-            try Self.database { () throws(StorageError) in try to.begin() }
+            let snapshot = try database(source.openForReading())
+            try database(to.begin())
             try demandEmpty(to)
             rows = try copyAll(snapshot, to, head)
             // Nothing keeps a service that starts just now from writing, so that is looked for.
-            guard try Self.head(from) == head else { throw .changedMeanwhile }
-            try Self.database { () throws(StorageError) in try to.commit() }
+            guard try self.head(from) == head else { throw .changedMeanwhile }
+            try database(to.commit())
         } catch {
             to.rollback()
             throw error
@@ -123,9 +116,9 @@ package struct LedgerMove {
         _ to: (any DatabaseConnection)?,
         _ head: TreeHead
     ) throws(LedgerMoveError) -> Int64 {
-        try Self.database { () throws(StorageError) in try from.begin() }
+        try database(from.begin())
         defer { from.rollback() }
-        guard try Self.head(from) == head else { throw .changedMeanwhile }
+        guard try self.head(from) == head else { throw .changedMeanwhile }
         var rows: Int64 = 0
         for table in Self.tables {
             let total = table.description == "audit_entries" ? head.size : nil
@@ -134,24 +127,18 @@ package struct LedgerMove {
         return rows
     }
 
-    private static func head(_ connection: any DatabaseConnection) throws(LedgerMoveError) -> TreeHead {
-        try ledger { () throws(LedgerError) in
-            do throws(AuditReadError) {
-                return try LogTables(connection: connection).head()
-            } catch {
-                throw LedgerError(error)
-            }
+    private func head(_ connection: any DatabaseConnection) throws(LedgerMoveError) -> TreeHead {
+        do throws(AuditReadError) {
+            return try LogTables(connection: connection).head()
+        } catch {
+            throw .ledger(LedgerError(error))
         }
     }
 
     private func demandEmpty(_ connection: any DatabaseConnection) throws(LedgerMoveError) {
-        let isEmpty = try Self.database { () throws(StorageError) in
-            for occupied in Self.occupied where try connection.first(occupied, { _ in true }) != nil {
-                return false
-            }
-            return true
+        for occupied in Self.occupied where try database(connection.first(occupied) { _ in true }) != nil {
+            throw .targetNotEmpty
         }
-        guard isEmpty else { throw .targetNotEmpty }
     }
 
     private static let occupied = [
@@ -168,15 +155,15 @@ package struct LedgerMove {
         to: (any DatabaseConnection)?,
         report: (Int64) -> Void
     ) throws(LedgerMoveError) -> Int64 {
+        guard let copy = try database(copy(of: table, from: from, to: to)) else { return 0 }
+        if let to, let beginning = Self.beginnings[table.description] { _ = try database(to.run(beginning)) }
         var count: Int64 = 0
-        try Self.database { () throws(StorageError) in
-            guard let copy = try copy(of: table, from: from, to: to) else { return }
-            if let to, let beginning = Self.beginnings[table.description] { try to.run(beginning) }
-            try copy.run(from: from, to: to) {
+        try database(
+            copy.run(from: from, to: to) {
                 count += 1
                 if count.isMultiple(of: 1024) { report(count) }
             }
-        }
+        )
         return count
     }
 
@@ -197,7 +184,7 @@ package struct LedgerMove {
             throw .unverified(error)
         }
         let writer = LedgerWriter(connection: connection, after: head)
-        guard try Self.ledger({ () throws(LedgerError) in try writer.checkedHead() }) == head else {
+        guard try ledger(writer.checkedHead()) == head else {
             throw .unverified(.log(.rootDiffers(size: head.size)))
         }
     }
@@ -213,13 +200,13 @@ package struct LedgerMove {
         }
     }
 
-    private static func database<Value>(
-        _ body: () throws(StorageError) -> Value
+    private func database<Value>(
+        _ body: @autoclosure () throws(StorageError) -> Value
     ) throws(LedgerMoveError) -> Value {
         do { return try body() } catch { throw .database(error) }
     }
 
-    private static func ledger<Value>(_ body: () throws(LedgerError) -> Value) throws(LedgerMoveError) -> Value {
+    private func ledger<Value>(_ body: @autoclosure () throws(LedgerError) -> Value) throws(LedgerMoveError) -> Value {
         do { return try body() } catch { throw .ledger(error) }
     }
 }

@@ -44,18 +44,14 @@ extension LedgerWriter {
     /// A report with the customers' keys in place of the accounts that it names, if they are ours; every other is left out.
     func withCustomers(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> GooglePlayPurchaseReport {
         if report.accounts.isEmpty { return report }
-        let customers = try database { () throws(StorageError) in
-            try googlePlayAccounts.customers(of: Set(report.accounts.map(\.subject)))
-        }
+        let customers = try database(googlePlayAccounts.customers(of: Set(report.accounts.map(\.subject))))
         return report.naming(customers)
     }
 
     /// Notes whose account id the answer to a request has, if it has one; the entry of that index says so.
     func giveOut(_ request: DecisionRequest, entry: Int64) throws(LedgerError) {
         guard case .authorization(let plan) = request.grantable, let customer = request.account else { return }
-        try database { () throws(StorageError) in
-            try googlePlayAccounts.add(plan.accountID, of: customer, entry: entry)
-        }
+        try database(googlePlayAccounts.add(plan.accountID, of: customer, entry: entry))
         if !request.successions.isEmpty { try noteInForce([customer]) }
     }
 
@@ -66,16 +62,14 @@ extension LedgerWriter {
         than own: [[UInt8]]
     ) throws(LedgerError) -> Set<PurchaseKey> {
         let known = try own + vouchedLinks(of: own)
-        return try database { () throws(StorageError) in
-            let customers = try googlePlayAccounts.customers(of: Set(named.values))
-            var others: Set<PurchaseKey> = []
-            for (purchase, account) in named {
-                var holder = customers[account]
-                if holder == nil { holder = try holders.account(of: purchase.bytes) }
-                if let holder, !known.contains(holder) { others.insert(purchase) }
-            }
-            return others
+        let customers = try database(googlePlayAccounts.customers(of: Set(named.values)))
+        var others: Set<PurchaseKey> = []
+        for (purchase, account) in named {
+            var holder = customers[account]
+            if holder == nil { holder = try database(holders.account(of: purchase.bytes)) }
+            if let holder, !known.contains(holder) { others.insert(purchase) }
         }
+        return others
     }
 }
 

@@ -6,9 +6,7 @@ extension LedgerWriter {
     /// Merges what Google Play told into what is known; a message only once.
     package func absorb(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> Absorption {
         if let message = report.message {
-            let isNew = try database { () throws(StorageError) in
-                try googlePlay.remember(message, of: report.place.app.packageName)
-            }
+            let isNew = try database(googlePlay.remember(message, of: report.place.app.packageName))
             guard isNew else { return .repeated }
             let index = try append(.googlePlayMessageReceived(message, report.place.app))
             try relay(message.relayedBody, of: .googlePlay, entry: index)
@@ -24,19 +22,19 @@ extension LedgerWriter {
         try noteInForce(report.keysInForce)
         let report = try withCustomers(try withoutForgottenMarks(report))
         try note(report.holders, at: .googlePlay(report.place.app.packageName))
-        let changed = try database { () throws(StorageError) in try googlePlay.merge(report) }
+        let changed = try database(googlePlay.merge(report))
         try drawRedemptions(of: changed, report.place)
     }
 
     /// Brings the redemptions that may have come from the same grants up to what is known now.
     func drawRedemptions(of purchases: Set<PurchaseKey>, _ place: GooglePlayPlace) throws(LedgerError) {
         guard !purchases.isEmpty else { return }
-        let entries = try database { () throws(StorageError) in try googlePlayRedemptions.update(purchases, place) }
+        let entries = try database(googlePlayRedemptions.update(purchases, place))
         for entry in entries {
             let index = try append(
                 .googlePlayRedemption(entry, place.app, namesGrant: try isOfNewestEpoch(entry.match?.grantID))
             )
-            try database { () throws(StorageError) in try googlePlayRedemptions.note(index, of: entry.redemption) }
+            try database(googlePlayRedemptions.note(index, of: entry.redemption))
         }
         googlePlayRedemptionsLearnt += entries
     }

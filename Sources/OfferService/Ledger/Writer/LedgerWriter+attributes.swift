@@ -60,10 +60,7 @@ extension LedgerWriter {
 
     private func firstStored(of subjects: [[UInt8]], at now: Timestamp) throws(LedgerError) -> StoredAttributes? {
         for subject in subjects {
-            let found = try database { () throws(StorageError) in
-                try attributeTable.attributes(of: subject, at: now)
-            }
-            if let found { return found }
+            if let found = try database(attributeTable.attributes(of: subject, at: now)) { return found }
         }
         return nil
     }
@@ -87,13 +84,13 @@ extension LedgerWriter {
         guard let new = change.new else {
             guard let earlier else { return nil }
             try append(.attributesChanged(change))
-            try database { () throws(StorageError) in try attributeTable.delete(of: subject) }
+            try database(attributeTable.delete(of: subject))
             return earlier
         }
         if let earlier, earlier.says(new) { return earlier }
         let entry = try append(.attributesChanged(change))
         let stored = StoredAttributes(new, storedAt: recordedAt)
-        try database { () throws(StorageError) in try attributeTable.store(stored, of: subject, entry: entry) }
+        try database(attributeTable.store(stored, of: subject, entry: entry))
         return stored
     }
 
@@ -106,7 +103,7 @@ extension LedgerWriter {
 
     /// Deletes some of what has expired.
     func deleteExpiredAttributes(at now: Timestamp) throws(LedgerError) {
-        try database { () throws(StorageError) in try attributeTable.deleteExpired(at: now) }
+        try database(attributeTable.deleteExpired(at: now))
     }
 }
 

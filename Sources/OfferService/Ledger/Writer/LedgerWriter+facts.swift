@@ -74,16 +74,14 @@ extension LedgerWriter {
         guard let scope = request.googlePlayScope, let app = request.offer.inGooglePlay?.packageName,
             request.offer.factNeeds.contains(.offersUsed)
         else { return [] }
-        return try database { () throws(StorageError) in
-            var former: Set<GooglePlayOfferPath> = []
-            for (purchase, record) in history.purchases {
-                for offer in record.offers.subtracting(former) where scope.offerType(offer) != .promotional {
-                    let key = try googlePlayRedemptions.formerKey(of: offer, boughtWith: purchase, in: app)
-                    if key != nil { former.insert(offer) }
-                }
+        var former: Set<GooglePlayOfferPath> = []
+        for (purchase, record) in history.purchases {
+            for offer in record.offers.subtracting(former) where scope.offerType(offer) != .promotional {
+                let key = try database(googlePlayRedemptions.formerKey(of: offer, boughtWith: purchase, in: app))
+                if key != nil { former.insert(offer) }
             }
-            return former
         }
+        return former
     }
 
     private func appStoreHistory(
@@ -126,7 +124,7 @@ extension LedgerWriter {
 
     private func links(of customers: [[UInt8]]) throws(LedgerError) -> [CustomerLinks.Link] {
         if let known = memory?.links[customers] { return known }
-        let found = try database { () throws(StorageError) in try links.links(of: customers) }
+        let found = try database(links.links(of: customers))
         memory?.links[customers] = found
         return found
     }
@@ -139,9 +137,7 @@ extension LedgerWriter {
         if knowledge.account.isEmpty || knowledge.statusesReadAt != nil || knowledge.historyReadAt != nil {
             return true
         }
-        return try database { () throws(StorageError) in
-            try subscriptions.hasChain(of: knowledge.account, among: history)
-        }
+        return try database(subscriptions.hasChain(of: knowledge.account, among: history))
     }
 
     func merge(_ report: SubscriptionReport) throws(LedgerError) {
@@ -149,9 +145,7 @@ extension LedgerWriter {
         try noteInForce(report.keysInForce)
         try note(report.holders, at: .appStore(report.bundleID))
         let purchases = try purchasesWithoutOffer(in: report)
-        let changed = try database { () throws(StorageError) in
-            try subscriptions.merge(report.history, report.links)
-        }
+        let changed = try database(subscriptions.merge(report.history, report.links))
         try drawRedemptions(of: Set(changed.keys), report.bundleID, report.catalog)
         try noteBoughtWithoutOffer(purchases, of: report.bundleID, report.catalog)
     }
@@ -163,12 +157,10 @@ extension LedgerWriter {
         _ catalog: Catalog
     ) throws(LedgerError) {
         guard !chains.isEmpty else { return }
-        let entries = try database { () throws(StorageError) in
-            try redemptions.update(chains, of: bundleID, catalog)
-        }
+        let entries = try database(redemptions.update(chains, of: bundleID, catalog))
         for entry in entries {
             let index = try append(.redemption(entry, bundleID, namesGrant: try isOfNewestEpoch(entry.grantID)))
-            try database { () throws(StorageError) in try redemptions.note(index, of: entry.redemption.key) }
+            try database(redemptions.note(index, of: entry.redemption.key))
         }
         redemptionsLearnt += entries
         try noteClients(of: entries, catalog, in: bundleID)

@@ -23,9 +23,7 @@ extension LedgerWriter {
         let id = request.terms.id
         let index = try record(request.terms, request, on: evaluation)
         for subject in request.subjects(with: evaluation.subscriptions) {
-            try database { () throws(StorageError) in
-                try grants.add(id, of: request.offer.ledgerKey, to: subject, entry: index)
-            }
+            try database(grants.add(id, of: request.offer.ledgerKey, to: subject, entry: index))
         }
         try issue(id, request, entry: index)
         try giveOut(request, entry: index)

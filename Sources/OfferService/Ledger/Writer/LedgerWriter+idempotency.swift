@@ -73,7 +73,7 @@ extension LedgerWriter {
         // Taken: another batch under the key is to see what this one grants.
         let known = batchesReadAhead.isEmpty ? nil : batchesReadAhead.removeValue(forKey: claim.keyDigests.first)
         let earlier =
-            if let known { known } else { try database { () throws(StorageError) in try storedGrants(claim, at: now) } }
+            if let known { known } else { try database(storedGrants(claim, at: now)) }
         let isOfThisBody = earlier.values.allSatisfy { $0.requestDigest.starts(with: claim.bodyDigest) }
         return isOfThisBody ? earlier : nil
     }

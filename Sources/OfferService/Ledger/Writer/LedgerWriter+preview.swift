@@ -72,9 +72,7 @@ extension LedgerWriter {
         let all = subjects + knowledge.subjects
         let key = all + knowledge.chains.map(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }
         if let known = memory?.appStore[key] { return known }
-        let history = try database { () throws(StorageError) in
-            try subscriptions.history(of: all, chains: knowledge.chains)
-        }
+        let history = try database(subscriptions.history(of: all, chains: knowledge.chains))
         memory?.appStore[key] = history
         return history
     }
@@ -85,9 +83,7 @@ extension LedgerWriter {
     ) throws(LedgerError) -> GooglePlayHistory {
         let key = subjects + knowledge.googlePlayPurchases.sorted().map(\.bytes)
         if let known = memory?.googlePlay[key] { return known }
-        let history = try database { () throws(StorageError) in
-            try googlePlay.history(of: subjects, purchases: knowledge.googlePlayPurchases)
-        }
+        let history = try database(googlePlay.history(of: subjects, purchases: knowledge.googlePlayPurchases))
         memory?.googlePlay[key] = history
         return history
     }
@@ -103,6 +99,6 @@ extension LedgerWriter {
     }
 
     private func allGrants(to subject: [UInt8]) throws(LedgerError) -> [Int64: Set<UniqueID>] {
-        try database { () throws(StorageError) in try grants.grants(to: subject) }
+        try database(grants.grants(to: subject))
     }
 }

@@ -69,13 +69,11 @@ extension LedgerWriter {
     /// Reads the answers to ``ask(for:)``, before anything is written; they are known until the transaction ends.
     func readAhead() throws(LedgerError) {
         guard !asked.groups.isEmpty else { return }
-        try database { () throws(StorageError) in
-            try grants.readAhead()
-            for group in asked.groups {
-                if !group.claims.isEmpty { try readAhead(group.claims) }
-                for each in group.batches { try readAhead(each.claim, at: each.at) }
-                for each in group.days { _ = try days.counts(of: each.offerKey, from: each.first) }
-            }
+        try database(grants.readAhead())
+        for group in asked.groups {
+            if !group.claims.isEmpty { try database(readAhead(group.claims)) }
+            for each in group.batches { try database(readAhead(each.claim, at: each.at)) }
+            for each in group.days { _ = try database(days.counts(of: each.offerKey, from: each.first)) }
         }
         asked.groups.removeAll()
     }

@@ -85,11 +85,11 @@ extension LedgerWriter {
             case .appStore: "SELECT state FROM app_store_redemptions WHERE grant_id = ?"
             case .googlePlay: "SELECT state FROM google_play_redemptions WHERE grant_id = ?"
             }
-        try database { () throws(StorageError) in
-            try connection.rows(uses, forEach: grants.map { [.blob($0.bytes)] }) { place, _ in
+        try database(
+            connection.rows(uses, forEach: grants.map { [.blob($0.bytes)] }) { place, _ in
                 redeemed.insert(grants[place])
             }
-        }
+        )
         return redeemed
     }
 
@@ -98,8 +98,8 @@ extension LedgerWriter {
     /// Uses of before the first notification may be missing, and those of before an epoch was destroyed are forgotten.
     private func reports(of listing: StoreListing) throws(LedgerError) -> ClosedRange<Timestamp>? {
         let app = listing.appStore?.bundleID.text ?? listing.googlePlay?.packageName.text ?? ""
-        let found = try database { () throws(StorageError) in
-            try connection.first(
+        let found = try database(
+            connection.first(
                 SQL(
                     """
                     SELECT first_told_at, last_told_at, (SELECT max(forgotten_until) FROM customer_epochs)
@@ -109,7 +109,7 @@ extension LedgerWriter {
                     .text(app)
                 )
             ) { (first: max($0.integer(0), $0.optionalInteger(2) ?? .min), last: $0.integer(1)) }
-        }
+        )
         guard let found, found.first <= found.last else { return nil }
         return Timestamp(milliseconds: found.first)...Timestamp(milliseconds: found.last)
     }
@@ -121,7 +121,7 @@ extension LedgerWriter {
         for request: DecisionRequest,
         _ subscriptions: [[UInt8]]
     ) throws(LedgerError) -> Bool {
-        let account = try database { () throws(StorageError) in try issued.candidate(grant)?.account }
+        let account = try database(issued.candidate(grant)?.account)
         let named = request.names.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)
         let subjects = (account.map { [$0] } ?? []) + named + subscriptions
         return try grantIDs(of: subjects, offer.key).contains(grant)

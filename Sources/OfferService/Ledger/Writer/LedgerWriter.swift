@@ -131,17 +131,15 @@ package final class LedgerWriter {
         redeemedClients.removeAll(keepingCapacity: true)
         retentionOutcomes.removeAll(keepingCapacity: true)
         freshEntries.removeAll()
-        try database { () throws(StorageError) in
-            try connection.beginWithoutWaiting()
-            try grants.begun()
-            try askAhead(for: jobs)
-            try connection.awaitTurn(meanwhile)
-        }
+        try database(connection.beginWithoutWaiting())
+        try database(grants.begun())
+        try database(askAhead(for: jobs))
+        try database(connection.awaitTurn(meanwhile))
         let mayHaveChanged: Bool
         do throws(AuditReadError) { mayHaveChanged = try readTree() } catch { throw LedgerError(error) }
         if mayHaveChanged {
             try readSwitches()
-            try database { () throws(StorageError) in try keyUses.read(connection) }
+            try database(keyUses.read(connection))
             try readEpochs()
         }
         recordedAt = max(recordedAt, now)
@@ -155,7 +153,7 @@ package final class LedgerWriter {
 
     private func readEpochs() throws(LedgerError) {
         guard mustReadEpochs else { return }
-        let epochs = try database { () throws(StorageError) in try EpochTable(connection: connection).all() }
+        let epochs = try database(EpochTable(connection: connection).all())
         (outdatedEpochs, mustReadEpochs) = (Set(epochs.dropLast().map(\.name)), false)
         newestEpoch = epochs.count > 1 ? epochs.last.map { ($0.firstEntry, $0.begunAt) } : nil
         hasForgotten = epochs.contains { $0.destroyedAt != nil }
@@ -163,7 +161,7 @@ package final class LedgerWriter {
 
     /// Reads what is switched off from within this transaction.
     func readSwitches() throws(LedgerError) {
-        switches = try database { () throws(StorageError) in try SealStore(connection: connection).switches() }
+        switches = try database(SealStore(connection: connection).switches())
     }
 
     /// The head of the log, once its right edge was found to be whole; no transaction may be open.
@@ -184,7 +182,7 @@ package final class LedgerWriter {
         quietTransactions += 1
         if isTreeRead, head == durableHead, tree.size == count { return false }
         if isTreeRead { quietTransactions = 0 }
-        do { try askOfOthers() } catch { throw .database(error) }
+        try reading(askOfOthers())
         if try !follow(to: head) {
             mustReadEpochs = true
             tree = try log.edge()
@@ -246,11 +244,11 @@ package final class LedgerWriter {
 
     /// Makes everything since ``begin(at:)`` durable.
     package func commit() throws(LedgerError) {
-        try database { () throws(StorageError) in try days.write() }
+        try database(days.write())
         let head = try writeTree()
-        try database { () throws(StorageError) in try keyUses.write(connection) }
+        try database(keyUses.write(connection))
         isCommitting = true
-        do { try connection.commit() } catch { throw .database(error) }
+        try database(connection.commit())
         durableHead = head
         for refusal in countedRefusals { appRefusals?.counted.count(refusal, at: recordedAt) }
         countedRefusals.removeAll(keepingCapacity: true)
@@ -268,11 +266,7 @@ package final class LedgerWriter {
 
     /// Changes what is only derived from the log, in a transaction of its own that adds no entry.
     func derive(_ body: Committer.Derivation) throws(LedgerError) {
-        do throws(StorageError) {
-            try connection.transaction { () throws(StorageError) in try body(connection) }
-        } catch {
-            throw .database(error)
-        }
+        try database(connection.transaction { () throws(StorageError) in try body(connection) })
     }
 
     /// Forgets everything since ``begin(at:)``.
@@ -384,20 +378,20 @@ package final class LedgerWriter {
     func apply(_ successions: [KeySuccession]) throws(LedgerError) {
         guard !successions.isEmpty else { return }
         links.expectMoves()
-        try database { () throws(StorageError) in try self.successions.apply(successions) }
+        try database(self.successions.apply(successions))
     }
 
     /// Notes that keys are of the epoch in force, of those that will stand beside others; `keys` are none where there is but
     /// one epoch.
     func noteInForce(_ keys: Set<[UInt8]>) throws(LedgerError) {
         if keys.isEmpty { return }
-        try database { () throws(StorageError) in try keyEpochs.note(keys) }
+        try database(keyEpochs.note(keys))
     }
 
     /// Merges what the store told into what is known; a notification only once.
     package func absorb(_ report: SubscriptionReport) throws(LedgerError) -> Absorption {
         if let notification = report.notification {
-            guard try database({ () throws(StorageError) in try subscriptions.remember(notification) }) else {
+            guard try database(subscriptions.remember(notification)) else {
                 return .repeated
             }
             let index = try append(.notificationReceived(notification, report.bundleID))
@@ -462,7 +456,7 @@ package final class LedgerWriter {
         if memory != nil { return try rememberedGrants(of: subjects, offerKey) }
         var found: [UniqueID] = []
         for subject in subjects {
-            let ids = try database { () throws(StorageError) in try grants.grants(of: offerKey, to: subject) }
+            let ids = try database(grants.grants(of: offerKey, to: subject))
             if !ids.isEmpty { found += ids }
         }
         return found
@@ -473,20 +467,14 @@ package final class LedgerWriter {
         _ span: BudgetSpan,
         until today: Int
     ) throws(LedgerError) -> [GrantHistory.DayCount] {
-        try database { () throws(StorageError) in try days.counts(of: offerKey, from: span.firstDay(until: today)) }
+        try database(days.counts(of: offerKey, from: span.firstDay(until: today)))
     }
 
     // MARK: - SQL
 
-    func database<Value>(_ body: () throws(StorageError) -> Value) throws(LedgerError) -> Value {
-        do { return try body() } catch { throw .database(error) }
-    }
-
-    func run(_ sql: SQL) throws(LedgerError) {
-        do { try connection.enqueue(sql) } catch { throw .database(error) }
-    }
+    func run(_ sql: SQL) throws(LedgerError) { try database(connection.enqueue(sql)) }
 
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
-        do { try connection.rows(sql, each) } catch { throw .database(error) }
+        try database(connection.rows(sql, each))
     }
 }

@@ -13,7 +13,7 @@ struct IndexRunReader {
     init(_ connection: any DatabaseConnection, _ format: AuditIndexFormat) throws(AuditReadError) {
         reader = AuditReader(connection: connection)
         tables = AuditIndexTables(connection: connection)
-        do { keys = try tables.keys(format) } catch { throw .database(error) }
+        keys = try reading(tables.keys(format))
         self.format = format
         wholeRuns = format.run(of: try reader.size())
     }
@@ -23,9 +23,7 @@ struct IndexRunReader {
     }
 
     init(_ format: AuditIndexFormat, open: Committer.Opener) throws(AuditReadError) {
-        let connection: any DatabaseConnection
-        do { connection = try open() } catch { throw .database(error) }
-        try self.init(connection, format)
+        try self.init(reading(open()), format)
     }
 
     /// Whether there is an index that this program can write.
@@ -42,7 +40,7 @@ struct IndexRunReader {
 
     /// Whether runs are stored that the log does not have.
     func areTooMany() throws(AuditReadError) -> Bool {
-        do { return try tables.last().map { $0 >= wholeRuns } ?? false } catch { throw .database(error) }
+        try reading(tables.last().map { $0 >= wholeRuns } ?? false)
     }
 
     /// What a run comes to, if that is stored.
