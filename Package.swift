@@ -30,17 +30,25 @@ let package = Package(
         .target(name: "HTTP", dependencies: ["CLibEvent", "CCurl", "COpenSSL", "CLinux"]),
         // Finds out why a signature was refused, without a service and without a private key.
         .target(name: "SignatureDiagnosis", dependencies: ["JSON", "OfferDomain", "Cryptography"]),
+        // What every part of the service runs on: time, threads, log lines, metrics, files.
+        .target(
+            name: "ServiceRuntime",
+            dependencies: ["JSON", "OfferDomain", "Cryptography", "HTTP", "CLinux", "CEmbeddedFiles"]
+        ),
         .target(
             name: "OfferService",
             dependencies: [
-                "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "SignatureDiagnosis", "CLinux",
-                "CEmbeddedFiles",
+                "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "SignatureDiagnosis", "ServiceRuntime",
+                "CLinux",
             ],
             exclude: ["Console/Assets"]
         ),
         .executableTarget(
             name: "offer-signer",
-            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "OfferService", "SignatureDiagnosis"]
+            dependencies: [
+                "JSON", "OfferDomain", "Cryptography", "Storage", "ServiceRuntime", "OfferService",
+                "SignatureDiagnosis",
+            ]
         ),
 
         .target(name: "TestSupport", path: "Tests/TestSupport"),
@@ -57,9 +65,13 @@ let package = Package(
             name: "SignatureDiagnosisTests",
             dependencies: ["SignatureDiagnosis", "Cryptography", "JSON", "OfferDomain", "TestSupport"]
         ),
+        .testTarget(name: "ServiceRuntimeTests", dependencies: ["ServiceRuntime", "OfferDomain", "TestSupport"]),
         .testTarget(
             name: "OfferServiceTests",
-            dependencies: ["OfferService", "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "TestSupport"]
+            dependencies: [
+                "OfferService", "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime",
+                "TestSupport",
+            ]
         ),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"], exclude: ["Checkers"]),
     ],

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceRuntime
 
 /// All that a request is decided by, of one piece: a reload swaps the whole of it.
 package final class Snapshot: Sendable {

@@ -2,6 +2,7 @@
 import Cryptography
 package import HTTP
 import OfferDomain
+import ServiceRuntime
 
 /// All calls of the service: finds the one that is asked for, and turns every refusal into its problem.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceRuntime
 
 /// Counts who asks by the generic cell rate algorithm: one number for each, the instant at which all that they have asked
 /// would be worked off at the steady rate.

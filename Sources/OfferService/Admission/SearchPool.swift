@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ServiceRuntime
 
 /// Runs searches, which compute for some tenths of a second, while the processors have nothing else to do.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import ServiceRuntime
 
 /// Verifies signatures and certificates on threads of their own, so that no event loop stands still meanwhile.
 ///

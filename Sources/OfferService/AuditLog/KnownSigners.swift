@@ -2,6 +2,7 @@
 import Cryptography
 import JSON
 package import OfferDomain
+import ServiceRuntime
 package import Storage
 
 /// The keys that this service signs with, or has ever loaded.

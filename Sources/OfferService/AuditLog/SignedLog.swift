@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import OfferDomain
+package import ServiceRuntime
 package import Storage
 
 /// The log as others can rely on it: its checkpoints, its witnesses, and what the service finds when it verifies it.

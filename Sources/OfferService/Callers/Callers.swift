@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 package import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// Why the callers could not be read or changed.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 package import JSON
+import ServiceRuntime
 
 /// A JSON5 file that people edit, parsed but not yet understood.
 package struct ConfigurationFile {

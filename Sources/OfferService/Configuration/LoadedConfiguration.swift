@@ -2,6 +2,7 @@
 package import Cryptography
 import HTTP
 import OfferDomain
+import ServiceRuntime
 package import Storage
 
 /// Both files, read and checked together, with every key loaded.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceRuntime
 
 /// The settings of the service; each is a flag and an environment variable, the flag wins.
 package enum Setting: String, CaseIterable, Hashable, Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
+import ServiceRuntime
 
 extension Settings {
     /// The root of Apple's signed data, or another one of Apple's, and those that the settings add.

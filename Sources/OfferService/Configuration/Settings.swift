@@ -2,6 +2,7 @@
 package import Cryptography
 package import HTTP
 import JSON
+package import ServiceRuntime
 package import Storage
 
 /// Where to listen.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import ServiceRuntime
 
 /// One file of the console, as it is built into the program.
 struct ConsoleFile: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+package import ServiceRuntime
 package import Storage
 
 /// Lists and ends sessions of people in the console, for the person who administers the service.

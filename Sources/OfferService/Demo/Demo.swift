@@ -2,6 +2,7 @@
 import Cryptography
 import Glibc
 import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// Why the example could not be written.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 package import OfferDomain
+import ServiceRuntime
 import SignatureDiagnosis
 
 /// A diagnosis as it is recorded: nothing in it tells of a customer.

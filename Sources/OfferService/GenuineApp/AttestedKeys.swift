@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// Looks registered keys up, and counts their assertions, in the ledger's transactions.

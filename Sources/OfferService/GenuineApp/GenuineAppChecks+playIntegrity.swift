@@ -2,6 +2,7 @@
 import Cryptography
 import HTTP
 import OfferDomain
+import ServiceRuntime
 
 /// What proofs of apps at Google Play are checked with.
 struct PlayIntegrityParts: Sendable {

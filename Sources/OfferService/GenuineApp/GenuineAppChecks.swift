@@ -2,6 +2,7 @@
 import Cryptography
 import HTTP
 import OfferDomain
+import ServiceRuntime
 
 /// Finds out whether the app that sends a request proves to be genuine.
 package final class GenuineAppChecks: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// The requests that a token of Play Integrity was taken for, while the token could still count.

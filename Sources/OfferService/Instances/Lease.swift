@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ServiceRuntime
 import Synchronization
 
 /// For how long this process may use keys without asking the others that share its database.

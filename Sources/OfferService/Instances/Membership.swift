@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import OfferDomain
+package import ServiceRuntime
 package import Storage
 
 /// Keeps this service among those that share its database, on a thread of its own.

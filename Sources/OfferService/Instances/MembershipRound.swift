@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// Looks at who shares the database, one after the other, of one thread alone.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceRuntime
 
 /// Has the service read its files anew, once at a time; the service exists only after what asks for that.
 final class Reloading: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// Switches keys off and on in the database, and records it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import ServiceRuntime
 
 /// Why a secret cannot be where the configuration says.
 package enum SecretLocationError: Error, Hashable, Sendable, CustomStringConvertible {

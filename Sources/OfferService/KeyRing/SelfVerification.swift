@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
+package import ServiceRuntime
 import Synchronization
 
 /// Which fresh signatures the service verifies itself before they leave; each costs three times its signing.

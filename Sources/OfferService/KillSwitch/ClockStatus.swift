@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 import Glibc
+import ServiceRuntime
 
 /// What is known of the clock beside the time of day; passed in so that tests can set it.
 package struct ClockStatus: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+import ServiceRuntime
 
 /// What every use of a signing key goes through, and what shuts it.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+package import ServiceRuntime
 
 /// What keeps the service from signing, all of it, until it is lifted; any thread may ask and act.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// Seals and unseals in the database, beside a running service or without one.

@@ -2,6 +2,7 @@
 import Dispatch
 import Glibc
 package import OfferDomain
+package import ServiceRuntime
 
 /// Looks once a second at what seals the service without anybody's call: the file and the clock.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// Waits, beside a service, until it has said that it obeys what was switched off.

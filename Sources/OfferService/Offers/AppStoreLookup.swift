@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 
 /// Asks the App Store about the customer of one request.
 struct AppStoreLookup: StoreLookup {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+package import ServiceRuntime
 
 /// An offer at Google Play that a customer may buy.
 package struct AuthorizedOffer: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 
 /// Asks Google Play about the purchases that one request names.
 struct GooglePlayPurchaseLookup: StoreLookup {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import ServiceRuntime
 
 /// Signs what is on record, and verifies some of what it signed before that leaves.
 package final class IntentSigner: Sendable {

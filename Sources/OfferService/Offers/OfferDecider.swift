@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import ServiceRuntime
 
 /// Has the ledger decide, and turns every verdict but a grant into its refusal.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 
 /// Tells which offers one customer could have, by the same decisions that grant them; reserves and signs nothing.
 package final class PreviewEligibility: Sendable {

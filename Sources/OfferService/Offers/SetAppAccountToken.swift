@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 
 /// Has the App Store put a customer's account on purchases that were made without it.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import ServiceRuntime
 
 /// Something that the App Store wants signed, with its signatures.
 package struct SignedOffer: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+import ServiceRuntime
 
 /// Asks a store about the customer of one request, if the ledger needs more to decide.
 package protocol StoreLookup: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+package import ServiceRuntime
 
 /// Knows whether the service can do its work, and if not, why.
 package final class Health: CommitObserver {

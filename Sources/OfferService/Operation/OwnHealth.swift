@@ -2,6 +2,7 @@
 import Dispatch
 package import HTTP
 import JSON
+import ServiceRuntime
 
 /// Asks the service of these settings on this machine how it is, as a container's health check does.
 package struct OwnHealth {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// Since when the catalog has each offer, by the name that its store has for it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// The thread that reads reconciliations: those that are asked for, and every few minutes the one that metrics tell of.

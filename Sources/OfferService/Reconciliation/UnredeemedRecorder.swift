@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// The thread that records grants that were never redeemed: each once, 72 hours after it was given.

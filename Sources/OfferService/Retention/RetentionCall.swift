@@ -2,6 +2,7 @@
 import HTTP
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// `POST /v1/retention/app-store/{app}`: answers Apple's real-time request for a subscriber who is about to cancel.
 ///

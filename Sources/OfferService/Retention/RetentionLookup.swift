@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 
 /// Asks the App Store about subscribers of whom too little was known to decide, after they were answered.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import ServiceRuntime
 package import Storage
 
 /// The configuration that is in force, and how another one comes into force.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
+package import ServiceRuntime
 package import Storage
 
 /// What the service is given beside its settings: time, random numbers, the log, the ways to the database and to the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import ServiceRuntime
 import Storage
 
 /// Looks once a second, or twice, whether callers, key states or seals have changed in the database, and whether records that

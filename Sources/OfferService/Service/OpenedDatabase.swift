@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// What the service finds before it begins: its files, read and checked, and its database, locked, open and checked.

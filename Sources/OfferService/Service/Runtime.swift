@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
+package import ServiceRuntime
 
 /// What most parts of the service need of the process around them: time, random numbers, counters and the log.
 package struct Runtime: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import HTTP
+import ServiceRuntime
 
 extension Service {
     /// Reads keys, offers, callers and the TLS certificate anew: all of them come into force, or none.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// The running service: everything put together, started, reloaded and stopped.

@@ -3,6 +3,7 @@ import Cryptography
 import Dispatch
 import HTTP
 package import OfferDomain
+package import ServiceRuntime
 
 /// Reads what App Store Connect has of an app, for a person who sets the service up.
 ///

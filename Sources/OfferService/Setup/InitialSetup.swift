@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+import ServiceRuntime
 
 /// What a team says of its app, so that its first configuration can be written.
 package struct InitialSetup: Sendable {

@@ -2,6 +2,7 @@
 package import Cryptography
 import Glibc
 import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// The folder that gets a team's first configuration; what is there already is never overwritten.

@@ -2,6 +2,7 @@
 import Cryptography
 package import HTTP
 import OfferDomain
+package import ServiceRuntime
 
 /// One request to a store, as what is common to the stores sees it.
 struct StoreCall: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import HTTP
+import ServiceRuntime
 
 extension ClientStatistics {
     /// What the client that asks the stores has done so far.

@@ -2,6 +2,7 @@
 import Cryptography
 package import HTTP
 import OfferDomain
+package import ServiceRuntime
 
 /// The stores, put together: one HTTP client for all of them, and what each is asked with.
 package final class Stores: Sendable {

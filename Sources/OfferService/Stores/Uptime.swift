@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 
 /// Time that does not jump, for deadlines, beside the time of day, for what others are told.
 struct Uptime: Sendable {
@@ -39,21 +40,4 @@ struct Deadline: Hashable, Sendable {
 
     /// Whether most of the time is over.
     func isNear(at now: Int64) -> Bool { left(at: now) < (endsAt - beganAt) / 2 }
-}
-
-/// Waits without blocking a thread; passed in, so that tests need not wait.
-package struct Pause: Sendable {
-    private let wait: @Sendable (Int64) async -> Void
-
-    /// - Parameter wait: Returns after so many milliseconds, or early when the task is cancelled.
-    package init(_ wait: @escaping @Sendable (_ milliseconds: Int64) async -> Void) {
-        self.wait = wait
-    }
-
-    /// Really waits; it returns early when the task is cancelled.
-    package static let system = Pause { try? await Task.sleep(for: .milliseconds($0)) }
-
-    func callAsFunction(milliseconds: Int64) async {
-        await wait(milliseconds)
-    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferService
+import ServiceRuntime
 
 /// A file with one public key in PEM.
 enum PublicKeyFile {

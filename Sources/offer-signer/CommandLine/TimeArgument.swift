@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import ServiceRuntime
 
 /// A time on the command line, as the API takes it too.
 enum TimeArgument {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import ServiceRuntime
 
 /// What `offer-signer init` need not ask, because App Store Connect has it.
 struct ConnectQuestions {

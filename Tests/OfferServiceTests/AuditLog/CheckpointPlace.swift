@@ -2,6 +2,7 @@
 import Foundation
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Storage
 import Synchronization
 import TestSupport

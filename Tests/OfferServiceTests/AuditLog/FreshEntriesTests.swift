@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import OfferDomain
+import ServiceRuntime
 import Storage
 import TestSupport
 import Testing

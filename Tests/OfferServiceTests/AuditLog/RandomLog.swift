@@ -3,6 +3,7 @@ import Cryptography
 import JSON
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Storage
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import HTTP
 import OfferService
+import ServiceRuntime
 import Synchronization
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 import Cryptography
 import Foundation
 import OfferDomain
+import ServiceRuntime
 import Storage
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 import Cryptography
 import HTTP
 import OfferDomain
+import ServiceRuntime
 import TestSupport
 import Testing
 

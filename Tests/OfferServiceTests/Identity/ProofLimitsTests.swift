@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import ServiceRuntime
 import TestSupport
 import Testing
 

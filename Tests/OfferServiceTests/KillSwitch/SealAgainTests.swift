@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Storage
 import Synchronization
 import TestSupport

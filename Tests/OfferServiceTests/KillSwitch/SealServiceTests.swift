@@ -2,6 +2,7 @@
 import Cryptography
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import TestSupport
 import Testing
 

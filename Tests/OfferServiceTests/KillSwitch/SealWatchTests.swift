@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Testing
 
 /// What the service notices by itself, and what it does then; each look is asked for.

@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Synchronization
 import TestSupport
 import Testing

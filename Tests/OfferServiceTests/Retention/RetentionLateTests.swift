@@ -2,6 +2,7 @@
 import Foundation
 import HTTP
 import OfferDomain
+import ServiceRuntime
 import Storage
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@
 import HTTP
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Testing
 
 @Suite("App Store Server API: errors, environments, retries")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceRuntime
 @testable import OfferService
 
 /// Notes how many requests each batch had.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferService
+import ServiceRuntime
 
 /// The files of a service under test: two apps, each with its own key, and an offer for each thing to be tried.
 struct TestFiles: Sendable {

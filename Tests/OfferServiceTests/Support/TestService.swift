@@ -4,6 +4,7 @@ import Foundation
 import HTTP
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Storage
 import TestSupport
 

@@ -2,6 +2,7 @@
 import HTTP
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// The calls for whoever runs the service: health, metrics, and its own description.
 package struct OperationCalls: Sendable {

@@ -2,6 +2,7 @@
 import Cryptography
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// Logs one line for each decision and each refusal: who asked for what, what came of it, why, and how long it took.
 ///

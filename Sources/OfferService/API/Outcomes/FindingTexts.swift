@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// The findings of one offer's rules as JSON, each kept as it was last written.
 ///

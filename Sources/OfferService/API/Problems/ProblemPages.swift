@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
+import ServiceRuntime
 
 /// `GET /problems/NAME`: what a problem means and what to do about it, out of docs/problems.md.
 ///

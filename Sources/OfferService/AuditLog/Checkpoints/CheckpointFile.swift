@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import ServiceRuntime
 package import Storage
 
 /// The file outside of the database that holds the log's newest checkpoint.

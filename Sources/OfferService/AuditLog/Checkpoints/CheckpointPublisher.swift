@@ -2,6 +2,7 @@
 import Cryptography
 import Dispatch
 import OfferDomain
+package import ServiceRuntime
 
 /// Signs a checkpoint of the newest durable entries, at most a second after they are durable, on a thread of its own.
 ///

@@ -2,6 +2,7 @@
 import Cryptography
 import JSON
 import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// Begins the log anew under another name, where what was signed under its earlier name can't be put back.

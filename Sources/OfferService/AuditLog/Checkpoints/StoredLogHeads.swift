@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
+import ServiceRuntime
 import Storage
 
 /// The log in the database, through a connection of its own that only reads.

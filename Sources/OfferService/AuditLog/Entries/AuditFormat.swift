@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// How entries are written for whoever asks for them.
 package enum AuditFormat: String, CaseIterable, Hashable, Sendable {

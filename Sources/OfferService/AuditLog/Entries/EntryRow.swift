@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// An entry as one row of a table, for people; what an entry has not is a dash.
 package struct EntryRow {

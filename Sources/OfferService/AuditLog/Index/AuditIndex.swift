@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+import ServiceRuntime
 
 /// What the running service knows of its log beside what is stored: the newest entries, and when each key was used last.
 ///

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import ServiceRuntime
 import Storage
 
 /// Makes the index anew from the log, or holds it against the log; beside the service or without it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+package import ServiceRuntime
 import Storage
 
 /// Follows the log and keeps the index up with it, on a thread of its own.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+package import ServiceRuntime
 
 /// Records who reads the audit log: an entry for each question, and one a minute for what was fetched of the log itself.
 package final class AuditReads: Sendable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceRuntime
 package import Storage
 
 /// A few threads that read the database for whoever asks, each through a connection of its own that only reads.

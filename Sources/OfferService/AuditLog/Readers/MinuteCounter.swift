@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+import ServiceRuntime
 
 /// What was counted in a span of time.
 package struct Counted<Key: Hashable & Sendable>: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+package import ServiceRuntime
 
 /// Why the log was not exported, or not to its end.
 package enum LogExportError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import ServiceRuntime
 
 /// A folder that a log is exported to: files appear whole or not at all, and none is ever overwritten.
 struct LogFolder {

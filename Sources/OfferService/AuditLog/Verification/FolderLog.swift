@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import ServiceRuntime
 
 /// The log in a folder, as an export left it, up to one of its checkpoints.
 package struct FolderLog: LogSource {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 package import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// Verifies the whole log while the service runs, slowly, soon after its start and then once a day.

@@ -3,6 +3,7 @@ import Cryptography
 import Dispatch
 package import HTTP
 import OfferDomain
+package import ServiceRuntime
 
 /// Submits each checkpoint to one witness, on a thread of its own, and keeps what it signs.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+package import ServiceRuntime
 
 /// All witnesses of the log, each asked by itself.
 package final class Witnesses: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// Begins, finds and ends the sessions of people in the console.

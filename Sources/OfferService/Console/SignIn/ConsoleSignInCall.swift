@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// Signing in to the console by an identity provider, and out: OpenID Connect, Authorization Code with PKCE.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
+import ServiceRuntime
 
 /// The discovery documents of providers by which people sign in, each read once for all who ask at the same time.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// What all endpoints have in common.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// Delivers to one endpoint, from what the database has of it until another instance takes over; used by one thread.

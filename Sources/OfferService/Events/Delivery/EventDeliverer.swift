@@ -3,6 +3,7 @@ import Cryptography
 import Dispatch
 package import HTTP
 import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// Delivers to every receiver of the events file; a reload of the configuration changes them.

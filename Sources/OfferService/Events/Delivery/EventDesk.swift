@@ -3,6 +3,7 @@ import Cryptography
 import Dispatch
 import HTTP
 import OfferDomain
+import ServiceRuntime
 package import Storage
 
 /// What commands see and steer of the receivers of events.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// Decides which of the instances that share a database delivers events: the one whose lease goes on.

@@ -3,6 +3,7 @@ package import Cryptography
 import HTTP
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// Reads the events file, and every secret that it names.
 package struct EventsFile {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import ServiceRuntime
 
 /// Appends a line for each entry to a file that other programs read, rename and remove; used by one thread.
 final class LogFile: LogSink {

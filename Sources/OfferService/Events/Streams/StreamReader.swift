@@ -2,6 +2,7 @@
 import Cryptography
 import HTTP
 import JSON
+import ServiceRuntime
 
 /// Reads one element of `streams` in the events file.
 struct StreamReader {

@@ -2,6 +2,7 @@
 import Cryptography
 import Glibc
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// Sends entries of the log to one receiver, in order; used by one thread, until another instance takes over.

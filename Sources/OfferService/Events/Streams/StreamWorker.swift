@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 
 /// What sends to one receiver, on a thread of its own.
 protocol EventWorker: Sendable {

@@ -3,6 +3,7 @@ import Cryptography
 import Glibc
 import JSON
 package import OfferDomain
+import ServiceRuntime
 
 /// Writes entries as syslog messages.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 package import HTTP
+package import ServiceRuntime
 
 /// The keys of all identity providers: read at the start, renewed in the background, and asked for once more when a token
 /// names one that is not among them.

@@ -2,6 +2,7 @@
 import Cryptography
 import HTTP
 import OfferDomain
+import ServiceRuntime
 
 /// Checks DPoP proofs: that the sender of a token has the key that the token is bound to, and that no proof counts twice.
 ///

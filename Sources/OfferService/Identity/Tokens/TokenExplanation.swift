@@ -4,6 +4,7 @@ import Dispatch
 package import HTTP
 import JSON
 package import OfferDomain
+import ServiceRuntime
 
 /// Why a token is refused, or which customer it proves, for the operator.
 package struct TokenExplanation: Sendable {

@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// Finds the user of an app that a token of an identity provider proves.
 final class UserTokens: Sendable {

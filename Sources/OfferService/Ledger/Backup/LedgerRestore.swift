@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+package import ServiceRuntime
 package import Storage
 
 /// Puts a backup in the place of a database of SQLite's that nothing uses, and keeps what was there.

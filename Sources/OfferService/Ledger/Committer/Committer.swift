@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import OfferDomain
+package import ServiceRuntime
 package import Storage
 
 /// The one thread that writes: it takes everything that arrived while the last commit ran, and commits it together.

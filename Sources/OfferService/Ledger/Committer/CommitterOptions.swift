@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+package import ServiceRuntime
 
 /// How a committer works: what it is in the service, and figures that are tuned.
 package struct CommitterOptions: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import ServiceRuntime
 package import Storage
 
 /// Room on the disk of the database that is for grants alone: what strangers can have written stops before it is used.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceRuntime
 
 /// Entries with their indices, in order, one behind the other in one piece of memory.
 package struct EntryBuffer: Sendable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceRuntime
 package import Storage
 
 /// Has a thread of its own carry the database's write-ahead log over, so that no commit does while others wait for theirs.

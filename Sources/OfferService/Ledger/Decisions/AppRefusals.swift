@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+package import ServiceRuntime
 
 /// Limits what apps can have recorded: each refusal is an entry up to a rate, and beyond that counted into one entry a minute.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// Ends an epoch for good: nobody can say any more whom its pseudonyms stand for.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// Why the secrets of the keys file are not the ones that the ledger's pseudonyms were made with.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+package import ServiceRuntime
 package import Storage
 
 /// Moves the whole history of a service into another database: ledger, callers, log, checkpoints, index.

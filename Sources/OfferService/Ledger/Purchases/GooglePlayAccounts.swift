@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// The account ids that were given out, by which purchases at Google Play name a customer of ours.

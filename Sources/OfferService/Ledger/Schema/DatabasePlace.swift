@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceRuntime
 package import Storage
 
 /// Watches that the database is still the files that it was; records in files that are gone are lost.

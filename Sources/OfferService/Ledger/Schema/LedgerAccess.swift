@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import OfferDomain
+package import ServiceRuntime
 package import Storage
 
 /// Opens the database of the service, with its schema brought up to date.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 
 // MARK: - Answers to requests that may come again
 

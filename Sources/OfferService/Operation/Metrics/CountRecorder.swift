@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import ServiceRuntime
 
 /// Records what is only counted, since it comes too often, or is too cheap for strangers to cause, to be an entry each.
 final class CountRecorder: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+package import ServiceRuntime
 
 /// A counter or gauge of the service with its labels.
 package enum Metric: Hashable, Sendable {
@@ -241,38 +242,6 @@ package final class Metrics: CommitObserver {
     }
 }
 
-/// A value read when the metrics are asked for, with one sample for each set of labels.
-package struct Gauge: Sendable {
-    /// One value with its labels.
-    package struct Sample: Sendable {
-        /// Names and values of labels, in the order in which they are written.
-        package let labels: [(String, String)]
-        /// The value; a counter's never decreases while the service runs.
-        package let value: Double
-
-        package init(_ value: Double, labels: [(String, String)] = []) {
-            self.labels = labels
-            self.value = value
-        }
-    }
-
-    /// The metric's name, with its unit at the end.
-    package let name: String
-    /// What the metric is, for `# HELP`.
-    package let help: String
-    /// `gauge` or `counter`.
-    package let type: String
-    /// One for each set of labels; none while the value is not known.
-    package let samples: [Sample]
-
-    package init(_ name: String, _ help: String, type: String = "gauge", _ samples: [Sample]) {
-        self.name = name
-        self.help = help
-        self.type = type
-        self.samples = samples
-    }
-}
-
 /// What is asked of a store, as metrics tell it apart.
 package struct StoreEndpoint: Hashable, Sendable {
     /// `app-store` or `google-play`.
@@ -283,30 +252,5 @@ package struct StoreEndpoint: Hashable, Sendable {
     package init(store: String, endpoint: String) {
         self.store = store
         self.endpoint = endpoint
-    }
-}
-
-/// Counts observations at or below each bound.
-package struct Histogram: Sendable {
-    /// The upper bounds, ascending; `+Inf` is not among them.
-    package let bounds: [Double]
-    /// How many observations are in each bucket alone; those above the last bound are in none.
-    package private(set) var counts: [Int]
-    /// The sum of all observations.
-    package private(set) var sum = 0.0
-    /// How many observations there are, those above the last bound included.
-    package private(set) var total = 0
-
-    /// `bounds` ascend.
-    package init(bounds: [Double]) {
-        self.bounds = bounds
-        counts = Array(repeating: 0, count: bounds.count)
-    }
-
-    /// Counts a value in the first bucket whose bound is not below it.
-    package mutating func observe(_ value: Double) {
-        if let slot = bounds.firstIndex(where: { value <= $0 }) { counts[slot] += 1 }
-        sum += value
-        total += 1
     }
 }

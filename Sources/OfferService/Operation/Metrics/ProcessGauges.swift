@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import ServiceRuntime
 
 /// What Prometheus' client libraries tell of every process, under the names that they have for it, and which build it is.
 ///

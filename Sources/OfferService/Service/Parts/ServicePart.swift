@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ServiceRuntime
 
 /// One part of the service that is started before the service answers, and stopped at its end.
 package struct ServicePart: Sendable {

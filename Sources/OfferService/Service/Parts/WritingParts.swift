@@ -2,6 +2,7 @@
 import Cryptography
 import HTTP
 import OfferDomain
+import ServiceRuntime
 import Storage
 
 /// What writes to the database, and what keeps keys from being used.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
 package import OfferDomain
+import ServiceRuntime
 
 extension GooglePlayAPI: GooglePlayPurchaseSource {
     /// Asks `purchases.subscriptionsv2.get`; without a party, in the service's own share of the budget.

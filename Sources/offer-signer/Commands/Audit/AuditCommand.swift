@@ -2,6 +2,7 @@
 import JSON
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Storage
 
 /// `offer-signer audit`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Storage
 
 /// `offer-signer audit reconcile`: what the stores told, compared with what is on record, for people to read.

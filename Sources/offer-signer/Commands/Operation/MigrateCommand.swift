@@ -2,6 +2,7 @@
 import Glibc
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Storage
 
 /// `offer-signer migrate`.

@@ -2,6 +2,7 @@
 import Cryptography
 import OfferDomain
 import OfferService
+import ServiceRuntime
 
 /// `offer-signer notifications`.
 enum NotificationsCommand: Command {

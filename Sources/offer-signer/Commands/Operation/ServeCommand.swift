@@ -2,6 +2,7 @@
 import Cryptography
 import Glibc
 import OfferService
+import ServiceRuntime
 
 /// `offer-signer serve`.
 enum ServeCommand: Command {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferService
+import ServiceRuntime
 import Storage
 
 /// `offer-signer check`.

@@ -2,6 +2,7 @@
 import Cryptography
 import OfferDomain
 import OfferService
+import ServiceRuntime
 
 /// `offer-signer init`.
 enum InitCommand: Command {

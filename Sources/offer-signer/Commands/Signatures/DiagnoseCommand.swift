@@ -3,6 +3,7 @@ import Cryptography
 import Glibc
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import SignatureDiagnosis
 
 /// `offer-signer diagnose`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import ServiceRuntime
 
 /// `offer-signer tokens`.
 enum TokensCommand: Command {

@@ -3,6 +3,7 @@ import Cryptography
 import Glibc
 import OfferDomain
 import OfferService
+import ServiceRuntime
 
 /// `offer-signer verify`.
 enum VerifyCommand: Command {

@@ -4,6 +4,7 @@ import HTTP
 import JSON
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Storage
 import Synchronization
 import TestSupport

@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import OfferDomain
 import OfferService
+import ServiceRuntime
 import Synchronization
 import Testing
 

@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import HTTP
 import OfferDomain
+import ServiceRuntime
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@
 import HTTP
 import JSON
 package import OfferDomain
+import ServiceRuntime
 
 extension AppStoreServerAPI {
     /// Get All Subscription Statuses: of all the subscriptions of the customer whose transaction that is.

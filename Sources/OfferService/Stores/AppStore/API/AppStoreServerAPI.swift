@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import OfferDomain
+import ServiceRuntime
 
 /// Asks the App Store Server API.
 ///

@@ -2,6 +2,7 @@
 import Cryptography
 import HTTP
 import OfferDomain
+import ServiceRuntime
 
 extension LiveCheck {
     /// What App Store Connect has of each app; `nil` without a key for it, or without an app.

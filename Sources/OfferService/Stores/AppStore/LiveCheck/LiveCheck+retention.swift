@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import OfferDomain
+import ServiceRuntime
 
 extension LiveCheck {
     /// What the App Store has of an app's retention messages, in each environment that accepts the key.

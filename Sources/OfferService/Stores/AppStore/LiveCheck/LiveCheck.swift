@@ -3,6 +3,7 @@ package import Cryptography
 import Dispatch
 package import HTTP
 import OfferDomain
+package import ServiceRuntime
 
 /// Asks the App Store whether it takes our keys, once for each app and environment, and Google Play what it lists.
 package struct LiveCheck {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import OfferDomain
+import ServiceRuntime
 
 /// Asks one harmless question of the App Store Server API, once: the transaction of an id that nobody has.
 ///

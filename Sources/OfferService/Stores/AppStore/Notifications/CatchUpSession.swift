@@ -2,6 +2,7 @@
 package import Cryptography
 import Dispatch
 package import OfferDomain
+package import ServiceRuntime
 import Storage
 
 /// Why notifications could not be caught up at all.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+package import ServiceRuntime
 
 /// Reads which notifications the App Store has sent, and takes in those that never arrived.
 ///

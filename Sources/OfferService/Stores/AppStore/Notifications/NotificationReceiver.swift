@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 package import OfferDomain
+package import ServiceRuntime
 
 /// Why a notification was not taken in; these are all the ways.
 package enum NotificationRefusal: Error, Sendable {

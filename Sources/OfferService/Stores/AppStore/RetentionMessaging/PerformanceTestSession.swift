@@ -2,6 +2,7 @@
 import Dispatch
 package import HTTP
 package import OfferDomain
+package import ServiceRuntime
 
 /// Why there is no result of a performance test.
 package enum PerformanceTestError: Error, Sendable {

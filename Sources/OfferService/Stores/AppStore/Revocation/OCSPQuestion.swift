@@ -2,6 +2,7 @@
 import Cryptography
 import HTTP
 import OfferDomain
+import ServiceRuntime
 
 /// Why a question to OCSP responders has no answer that is believed.
 enum OCSPQuestionError: Error, Hashable, Sendable {

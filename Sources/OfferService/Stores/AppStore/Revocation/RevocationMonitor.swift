@@ -2,6 +2,7 @@
 package import Cryptography
 package import HTTP
 import OfferDomain
+package import ServiceRuntime
 
 /// Knows which certificates of verified chains have been revoked, by asking their OCSP responders in the background.
 ///

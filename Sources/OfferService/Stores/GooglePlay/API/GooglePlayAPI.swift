@@ -2,6 +2,7 @@
 import HTTP
 package import JSON
 package import OfferDomain
+package import ServiceRuntime
 
 /// Asks the Google Play Developer API.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import JSON
 package import OfferDomain
+package import ServiceRuntime
 
 /// Reads all pages of what Google Play lists of an app, complete or not at all.
 package protocol GooglePlayListing: Sendable {

@@ -2,6 +2,7 @@
 import HTTP
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// Has Google decode the tokens by which apps at Google Play prove themselves.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
+package import ServiceRuntime
 
 /// Compares the offers of our catalog with what Google Play lists of each app.
 package struct GooglePlayCheck: Sendable {

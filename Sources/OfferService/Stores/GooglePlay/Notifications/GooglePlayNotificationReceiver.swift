@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
 package import OfferDomain
+package import ServiceRuntime
 
 /// Says whether it is Pub/Sub, on behalf of our own subscription, that posts a message.
 package protocol GooglePushAuthentication: Sendable {

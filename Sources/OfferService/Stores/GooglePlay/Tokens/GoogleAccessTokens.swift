@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// Keeps a token of one scope for each service account, and renews it before it ends.
 ///

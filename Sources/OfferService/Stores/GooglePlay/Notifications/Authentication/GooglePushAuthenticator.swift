@@ -3,6 +3,7 @@ import Cryptography
 package import HTTP
 import JSON
 import OfferDomain
+package import ServiceRuntime
 
 /// Tells whether a request comes from the push subscription that is set, by the OIDC token that Google signs for it.
 ///

@@ -2,6 +2,7 @@
 import Cryptography
 package import HTTP
 import OfferDomain
+package import ServiceRuntime
 
 /// The public keys of Google's tokens, asked for when a token needs them and kept for as long as Google says.
 ///

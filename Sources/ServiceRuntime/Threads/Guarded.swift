@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+package import Glibc
 
 /// A value that one thread at a time may use, and that a thread of ours may wait for.
 ///
 /// Its lock is the C library's and not the standard library's `Mutex`, for two reasons: the committer has to wait for
 /// work, and the thread sanitizer can follow this lock, but not the other, whose library it does not instrument.
-/// `@unchecked Sendable`: the value is reached under the lock only.
+/// `@unchecked Sendable`: the value is reached under the lock only. Inlinable, so that other targets get it compiled for their
+/// own types: each request takes such locks.
 @safe
-final class Guarded<Value>: @unchecked Sendable {
-    private var value: Value
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+package final class Guarded<Value>: @unchecked Sendable {
+    @usableFromInline var value: Value
+    @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    @usableFromInline let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    init(_ value: sending Value) {
+    /// Guards a value that nothing else refers to.
+    package init(_ value: sending Value) {
         self.value = value
         unsafe mutex.initialize(to: pthread_mutex_t())
         unsafe changed.initialize(to: pthread_cond_t())
@@ -33,7 +35,8 @@ final class Guarded<Value>: @unchecked Sendable {
     }
 
     /// Lends the value; what `body` returns must not share state with it.
-    func withLock<Result, Failure: Error>(
+    @inlinable
+    package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         unsafe pthread_mutex_lock(mutex)
@@ -42,7 +45,8 @@ final class Guarded<Value>: @unchecked Sendable {
     }
 
     /// Lends the value after each ``wakeOne()`` or ``wakeAll()`` until `body` returns something; blocks the thread meanwhile.
-    func wait<Result>(until body: (inout Value) -> Result?) -> Result {
+    @inlinable
+    package func wait<Result>(until body: (inout Value) -> Result?) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         while true {
@@ -52,7 +56,7 @@ final class Guarded<Value>: @unchecked Sendable {
     }
 
     /// Lends the value after each ``wakeOne()`` or ``wakeAll()`` until `isReached`, but no longer than that.
-    func wait(atMost microseconds: Int64, until isReached: (inout Value) -> Bool) {
+    package func wait(atMost microseconds: Int64, until isReached: (inout Value) -> Bool) {
         var end = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &end)
         end.add(microseconds: microseconds)
@@ -62,12 +66,12 @@ final class Guarded<Value>: @unchecked Sendable {
     }
 
     /// Lets a thread that waits look again; costs next to nothing when none does.
-    func wakeOne() {
+    package func wakeOne() {
         unsafe pthread_cond_signal(changed)
     }
 
     /// Lets all threads that wait look again.
-    func wakeAll() {
+    package func wakeAll() {
         unsafe pthread_cond_broadcast(changed)
     }
 }

@@ -5,12 +5,12 @@ import CLinux
 ///
 /// To ask does not count as looking at the file's times, as `stat` does: it is asked after each commit, and a file whose times
 /// somebody has seen gets new ones with the next write, which `fdatasync` may then have to write too.
-struct FileIdentity: Hashable, Sendable {
+package struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
     /// `nil` if the path leads nowhere, or can't be followed.
-    init?(path: String) {
+    package init?(path: String) {
         var status = statx()
         guard unsafe shim_find_inode(path, &status) == 0 else { return nil }
         device = UInt64(status.stx_dev_major) << 32 | UInt64(status.stx_dev_minor)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Glibc
-import OfferService
+import ServiceRuntime
 import Testing
 
 /// A reader of the log that stands still holds nobody up.

@@ -54,15 +54,16 @@ package enum Worker {
 /// Carries one value that only one thread may use to the thread that will use it.
 ///
 /// `@unchecked Sendable` because the giver hands the value over and keeps no reference to it.
-final class Handover<Value>: @unchecked Sendable {
+package final class Handover<Value>: @unchecked Sendable {
     private var value: Value?
 
-    init(_ value: Value) {
+    /// Holds the value until it is taken.
+    package init(_ value: Value) {
         self.value = value
     }
 
     /// The value, the first time; the box keeps nothing of it.
-    func take() -> Value? {
+    package func take() -> Value? {
         defer { value = nil }
         return value
     }

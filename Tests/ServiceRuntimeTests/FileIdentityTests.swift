@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import ServiceRuntime
 import TestSupport
 import Testing
-
-@testable import OfferService
 
 /// Which file a path leads to, and what asking leaves behind.
 struct FileIdentityTests {

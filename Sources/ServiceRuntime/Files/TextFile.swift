@@ -9,7 +9,8 @@ package struct TextFileError: Error, Hashable, Sendable, CustomStringConvertible
     /// Whether there is no such file.
     package let isMissing: Bool
 
-    init(description: String, isMissing: Bool = false) {
+    /// `description` ends a sentence that begins with the file.
+    package init(description: String, isMissing: Bool = false) {
         self.description = description
         self.isMissing = isMissing
     }

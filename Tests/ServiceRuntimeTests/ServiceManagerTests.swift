@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import ServiceRuntime
 import TestSupport
 import Testing
-
-@testable import OfferService
 
 struct ServiceManagerTests {
     @Test func `tells nobody if no socket is named`() throws {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
-import OfferService
+import ServiceRuntime
 import Testing
 
 /// What may happen without end, and is told of now and then.

@@ -3,9 +3,9 @@
 /// Characters that are not seen, or that change how others are shown: a terminal may take them for commands.
 ///
 /// The service writes none of them into the log; who changes an entry in the database can.
-enum HiddenCharacters {
+package enum HiddenCharacters {
     /// The text with each of them as `\uXXXX`, which is what they are in JSON.
-    static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
             if isHidden(scalar) { shown += escape(scalar) } else { shown.unicodeScalars.append(scalar) }
@@ -14,7 +14,7 @@ enum HiddenCharacters {
     }
 
     /// The same of UTF-8; one that is all ASCII stays as it is, control characters included, which no JSON has.
-    static func escaped(_ utf8: [UInt8]) -> [UInt8] {
+    package static func escaped(_ utf8: [UInt8]) -> [UInt8] {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8 }
         return Array(escaped(String(decoding: utf8, as: UTF8.self)).utf8)
     }

@@ -2,14 +2,21 @@
 import HTTP
 
 /// Waits for work for a limited time; then the work is canceled, and ends when it sees that.
-struct Patience: Sendable {
-    let milliseconds: Int64
-    var pause = Pause.system
+package struct Patience: Sendable {
+    /// For how long the work is waited for.
+    package let milliseconds: Int64
+    private let pause: Pause
+
+    /// `pause` waits for that time.
+    package init(milliseconds: Int64, pause: Pause = .system) {
+        self.milliseconds = milliseconds
+        self.pause = pause
+    }
 
     /// What `work` comes to, or what `late` says if that takes longer; `missed` is then told what it said, once the work ends.
     ///
     /// The work stays on the event loop of whoever asks: the end of the loop's turn is what lets the committer begin.
-    func value<Value: Sendable>(
+    package func value<Value: Sendable>(
         of work: @escaping @Sendable () async -> Value,
         late: @escaping @Sendable () -> Value,
         missed: @escaping @Sendable (Value) async -> Void = { _ in }
