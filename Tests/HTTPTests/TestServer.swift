@@ -73,7 +73,7 @@ func withServer(
     await server.stop()
 }
 
-/// A door that tasks wait at until it is opened.
+/// A gate that tasks wait at until it is opened.
 final class Gate: Sendable {
     private struct State {
         var isOpen = false

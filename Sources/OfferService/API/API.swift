@@ -187,7 +187,7 @@ package final class API: Responder {
         case .live, .ready, .metrics, .openAPI, .problem, .problems, .ownCaller:
             return try answer(request, ofOperation: match, under: snapshot, at: now)
         case .console, .consoleFile: return try ConsoleCall().respond(to: request, file: match.parameters.first ?? [])
-        case .consoleDoor: return ConsoleCall.redirect
+        case .consoleRedirect: return ConsoleCall.redirect
         case .consoleProviders, .consoleSignIn, .consoleSignedIn, .consoleSignOut:
             return try await signIn.respond(to: request, at: route, under: snapshot, now)
         case .unknown: throw .request(.noSuchPath)

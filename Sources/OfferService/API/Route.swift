@@ -56,7 +56,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case consoleSignedIn = "/console/signed-in"
     case consoleSignOut = "/console/sign-out"
     /// The console's path without its last slash, as people type it.
-    case consoleDoor = "/console"
+    case consoleRedirect = "/console"
     /// Whatever is none of the above; counted as one.
     case unknown = "other"
 
@@ -77,7 +77,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
         case .live, .ready, .metrics, .openAPI, .logTile, .problem, .problems: [.get, .head]
         case .logCheckpoint, .logState: [.get, .head]
         case .auditEntries, .auditSummary, .auditNames, .eventEndpoints: [.get]
-        case .ownCaller, .console, .consoleFile, .consoleDoor: [.get, .head]
+        case .ownCaller, .console, .consoleFile, .consoleRedirect: [.get, .head]
         case .unknown: []
         }
     }

@@ -7,7 +7,7 @@ import SignatureDiagnosis
 /// `POST /v1/diagnoses`: why a signature was refused, as far as can be proved, and what is on record of it.
 struct DiagnosesCall: Sendable {
     /// Reads on threads of its own, so that a diagnosis keeps nobody waiting who reads the log.
-    let desk: AuditDesk
+    let record: LogSearches
     /// Searches for what was signed, while the processors have nothing else to do.
     let searches: SearchPool
     let recorder: DiagnosisRecorder
@@ -38,11 +38,11 @@ struct DiagnosesCall: Sendable {
     }
 
     private func run(_ job: DiagnosisJob) async throws(Refusal) -> DiagnosisJob.Outcome {
-        let evidence = try await desk.search { search throws(AuditReadError) in try job.evidence(search) }
+        let evidence = try await record.search { search throws(AuditReadError) in try job.evidence(search) }
         guard let diagnosis = await searches.run(for: job.caller.party, { evidence.diagnose() }) else {
             throw Refusal(LogReadersError.overloaded)
         }
-        return try await desk.read { connection, index throws(AuditReadError) in
+        return try await record.read { connection, index throws(AuditReadError) in
             try job.outcome(of: diagnosis, from: evidence, connection, index)
         }
     }

@@ -10,7 +10,7 @@ import Testing
 /// A committer has lost its connection to a shared server, and the server can't be reached.
 struct LostServerTests {
     /// Lets a committer connect, or not, as a test says.
-    private final class Door: Sendable {
+    private final class Gate: Sendable {
         enum State { case open, shut, silent }
 
         private let state = Guarded((state: State.shut, attempts: 0))
@@ -30,7 +30,7 @@ struct LostServerTests {
     }
 
     private let place: LogPlace
-    private let door = Door()
+    private let gate = Gate()
     private let committer: Committer
 
     init() throws {
@@ -38,8 +38,8 @@ struct LostServerTests {
         var options = CommitterOptions(instance: .version7(at: place.clock.now, 1, 1))
         options.stopwatch = place.clock.wallClock.stopwatch()
         committer = Committer(clock: place.clock.wallClock, observer: BatchRecorder(), options: options) {
-            [ledger = place.ledger, door] () throws(StorageError) in
-            try door.pass()
+            [ledger = place.ledger, gate] () throws(StorageError) in
+            try gate.pass()
             return try ledger.openPatiently()
         }
         committer.start(on: try place.ledger.openPatiently())
@@ -63,37 +63,37 @@ struct LostServerTests {
     {
         await loseConnection()
         for _ in 0..<20 { #expect(await !records()) }
-        #expect(door.attempts == 1)
+        #expect(gate.attempts == 1)
         place.clock.advance(milliseconds: 251)
         for _ in 0..<20 { #expect(await !records()) }
-        #expect(door.attempts == 2)
-        door.become(.open)
+        #expect(gate.attempts == 2)
+        gate.become(.open)
         place.clock.advance(milliseconds: 251)
         #expect(await records())
         await mayBlock { [committer] in committer.stop() }
     }
 
     @Test func `has nothing wait for a second attempt to reach a server that is silent`() async throws {
-        door.become(.silent)
+        gate.become(.silent)
         async let lost: Void = loseConnection()
-        #expect(try await eventually { door.attempts == 1 })
+        #expect(try await eventually { gate.attempts == 1 })
         async let queued = records()
         #expect(try await eventually { committer.waiting == 1 })
         place.clock.advance(seconds: 4)
-        door.become(.shut)
+        gate.become(.shut)
         await lost
         #expect(await !queued)
-        #expect(door.attempts == 1)
+        #expect(gate.attempts == 1)
 
-        door.become(.silent)
+        gate.become(.silent)
         place.clock.advance(seconds: 1)
         // One may still be refused before it has anything tried.
         let isTried = try await eventually {
             #expect(await !records(), "before the attempt has ended")
-            return door.attempts == 2
+            return gate.attempts == 2
         }
-        door.become(.open)
-        #expect(try await eventually { await records() } && isTried && door.attempts == 2)
+        gate.become(.open)
+        #expect(try await eventually { await records() } && isTried && gate.attempts == 2)
         await mayBlock { [committer] in committer.stop() }
     }
 }

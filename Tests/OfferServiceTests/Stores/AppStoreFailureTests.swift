@@ -125,7 +125,7 @@ struct AppStoreFailureTests {
     @Test
     func `does not blame the server for having had too little time`() async throws {
         let clock = SettableClock()
-        let (first, second) = (Door(), Door())
+        let (first, second) = (Gate(), Gate())
         let transport = ScriptedTransport { request, _ in
             let isSecond = request.target.contains("revision")
             await (isSecond ? second : first).pass()

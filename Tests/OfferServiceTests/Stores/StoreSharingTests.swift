@@ -17,9 +17,9 @@ struct StoreSharingTests {
 
     @Test
     func `asks once what many ask at once, and again what is asked later`() async throws {
-        let door = Door()
+        let gate = Gate()
         let transport = ScriptedTransport { _, _ in
-            await door.pass()
+            await gate.pass()
             return .statuses()
         }
         let store = TestStore(transport)
@@ -27,7 +27,7 @@ struct StoreSharingTests {
             for _ in 0..<10 { group.addTask { try await store.api.subscriptionStatuses(of: id, asking) } }
             let joined = Metric.storeJoined(store: "app-store", endpoint: "subscription-statuses")
             try await #require(eventually { store.metrics[joined] == 9 })
-            door.open()
+            gate.open()
             for try await answered in group { #expect(answered.answer.groups.count == 2) }
         }
         #expect(transport.requests.count == 1)
@@ -37,9 +37,9 @@ struct StoreSharingTests {
 
     @Test
     func `asks apart what differs in the transaction, the filter or the environment`() async throws {
-        let door = Door()
+        let gate = Gate()
         let transport = ScriptedTransport { _, _ in
-            await door.pass()
+            await gate.pass()
             return .page("", revision: "r", hasMore: false)
         }
         let store = TestStore(transport)
@@ -51,16 +51,16 @@ struct StoreSharingTests {
             group.addTask { _ = try await store.api.transactionHistory(of: id, asking, .subscriptions) }
             group.addTask { _ = try await store.api.transactionHistory(of: id, inProduction) }
             try await #require(eventually { transport.requests.count == 4 })
-            door.open()
+            gate.open()
             try await group.waitForAll()
         }
     }
 
     @Test
     func `lets one who no longer waits go, and asks on for the others`() async throws {
-        let door = Door()
+        let gate = Gate()
         let transport = ScriptedTransport { _, _ in
-            await door.pass()
+            await gate.pass()
             return Task.isCancelled ? .failure(.cancelled) : .statuses()
         }
         let store = TestStore(transport)
@@ -71,7 +71,7 @@ struct StoreSharingTests {
         try await #require(eventually { store.metrics[joined] == 1 })
         first.cancel()
         #expect(await first.value == .cancelled)
-        door.open()
+        gate.open()
         #expect(await second.value == nil)
         #expect(transport.requests.count == 1)
     }
@@ -145,8 +145,8 @@ struct StoreSharingTests {
     }
 }
 
-/// A door that tasks wait at until it is opened.
-final class Door: Sendable {
+/// A gate that tasks wait at until it is opened.
+final class Gate: Sendable {
     private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
     func pass() async {

@@ -28,7 +28,7 @@ extension Route {
         case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,
             .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .auditCustomers, .auditNames,
             .eventEndpoints, .diagnoses, .live,
-            .ready, .metrics, .openAPI, .problem, .problems, .ownCaller, .console, .consoleFile, .consoleDoor,
+            .ready, .metrics, .openAPI, .problem, .problems, .ownCaller, .console, .consoleFile, .consoleRedirect,
             .consoleProviders, .consoleSignIn, .consoleSignedIn, .consoleSignOut:
             true
         }

@@ -12,12 +12,12 @@ package struct AuditCalls: Sendable {
 
     /// Each reading is recorded by `reads` before its answer leaves.
     package init(index: AuditIndex, readers: LogReaders, reads: AuditReads, unrecorded: UnrecordedSignatures) {
-        let desk = AuditDesk(index: index, readers: readers) { await reads.note($0) }
-        entries = AuditEntriesCall(desk: desk)
-        lookups = AuditLookupsCall(desk: desk, unrecorded: unrecorded)
-        summary = AuditSummaryCall(desk: desk)
-        customers = AuditCustomersCall(desk: desk, reads: reads)
-        names = AuditNamesCall(desk: desk, reads: reads)
+        let searches = LogSearches(index: index, readers: readers) { await reads.note($0) }
+        entries = AuditEntriesCall(searches: searches)
+        lookups = AuditLookupsCall(searches: searches, unrecorded: unrecorded)
+        summary = AuditSummaryCall(searches: searches)
+        customers = AuditCustomersCall(searches: searches, reads: reads)
+        names = AuditNamesCall(searches: searches, reads: reads)
     }
 
     func respond(

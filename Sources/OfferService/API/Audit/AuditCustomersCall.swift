@@ -8,7 +8,7 @@ import Storage
 ///
 /// On record before it is told: who asked, and the pseudonyms; never the name.
 struct AuditCustomersCall: Sendable {
-    let desk: AuditDesk
+    let searches: LogSearches
     let reads: AuditReads
 
     /// Answers auditors and administrators.
@@ -20,7 +20,7 @@ struct AuditCustomersCall: Sendable {
         let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         try request.requireJSON()
         let asked = try AuditCustomersRequest(request.body, snapshot.catalog)
-        let destroyed = try await desk.read { connection, _ throws(AuditReadError) in
+        let destroyed = try await searches.read { connection, _ throws(AuditReadError) in
             try reading(EpochTable(connection: connection).destroyed())
         }
         let pseudonyms = snapshot.pseudonyms.without(destroyed)

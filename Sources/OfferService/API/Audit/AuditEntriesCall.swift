@@ -6,7 +6,7 @@ import ServiceRuntime
 
 /// `GET /v1/audit/entries`: which entries of the log meet all conditions, a page at a time, or all of them as one file.
 struct AuditEntriesCall: Sendable {
-    let desk: AuditDesk
+    let searches: LogSearches
 
     /// Answers auditors and administrators.
     func respond(
@@ -34,11 +34,11 @@ struct AuditEntriesCall: Sendable {
     }
 
     private func note(_ count: Int, _ query: AuditQuery, by caller: Caller) async {
-        await desk.note(AuditReading(caller: caller.id, route: .auditEntries, query: query, count: count))
+        await searches.note(AuditReading(caller: caller.id, route: .auditEntries, query: query, count: count))
     }
 
     private func page(_ asked: AuditEntriesRequest) async throws(Refusal) -> Found {
-        let outcome = try await desk.search { search throws(AuditReadError) -> Found? in
+        let outcome = try await searches.search { search throws(AuditReadError) -> Found? in
             var position: Int64?
             if let cursor = asked.cursor {
                 position = AuditCursor.position(cursor, of: asked.cursorQuery, search.cursorKey)
@@ -128,7 +128,7 @@ extension AuditEntriesCall {
             guard let start = position.withLock({ $0 }) else { return nil }
             let page: (count: Int, rows: [UInt8], next: Int64?)
             do {
-                page = try await desk.search { search throws(AuditReadError) in
+                page = try await searches.search { search throws(AuditReadError) in
                     let page = try search.page(asked.query, from: start).upTo(found.size)
                     return (page.entries.count, Self.rows(page, asked.format), page.next)
                 }

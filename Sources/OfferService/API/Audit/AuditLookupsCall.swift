@@ -7,7 +7,7 @@ import Storage
 
 /// `POST /v1/audit/lookups`: whether a signature or an answer that somebody has is on record, and verifies.
 struct AuditLookupsCall: Sendable {
-    let desk: AuditDesk
+    let searches: LogSearches
     let unrecorded: UnrecordedSignatures
 
     /// Answers auditors and administrators; to others it would tell whether a guess is right.
@@ -19,7 +19,7 @@ struct AuditLookupsCall: Sendable {
         let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         try request.requireJSON()
         let asked = try AuditLookupRequest(request.body)
-        let trace = try await desk.read { [ring = snapshot.keyRing] connection, index throws(AuditReadError) in
+        let trace = try await searches.read { [ring = snapshot.keyRing] connection, index throws(AuditReadError) in
             let search = try AuditSearch(connection: connection, format: index.format, tail: index.tail)
             var trace = try asked.trace(in: search)
             if case .absent(var absence) = trace {
@@ -31,7 +31,7 @@ struct AuditLookupsCall: Sendable {
         }
         let found: [FoundEntry] = if case .recorded(let entries) = trace { entries } else { [] }
         let reading = AuditReading(caller: caller.id, route: .auditLookups, query: asked.query, count: found.count)
-        await desk.note(reading)
+        await searches.note(reading)
         if case .absent(let absence) = trace {
             if let key = absence.madeBy { unrecorded.note(key) }
             throw .request(.noRecord(absence))

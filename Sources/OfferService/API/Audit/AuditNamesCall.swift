@@ -7,7 +7,7 @@ import OfferDomain
 ///
 /// From the files and callers in force, and of keys also those that the log tells of; nothing of a customer.
 struct AuditNamesCall: Sendable {
-    let desk: AuditDesk
+    let searches: LogSearches
     let reads: AuditReads
 
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
@@ -21,7 +21,7 @@ struct AuditNamesCall: Sendable {
     private func names(_ snapshot: Snapshot) -> [(AuditQuery.Field, [String])] {
         let (catalog, offers) = (snapshot.catalog, snapshot.catalog.offers)
         return [
-            (.key, snapshot.keyRing.keys.map(\.id.text) + desk.index.lastUses.keys),
+            (.key, snapshot.keyRing.keys.map(\.id.text) + searches.index.lastUses.keys),
             (.caller, snapshot.callers.ids),
             (.bundle, catalog.apps.keys.map(\.text)),
             (.package, catalog.googlePlayApps.keys.map(\.text)),

@@ -5,7 +5,7 @@ import OfferDomain
 
 /// `GET /v1/audit/summary`: uses of keys, decisions and refusals of a span of time.
 struct AuditSummaryCall: Sendable {
-    let desk: AuditDesk
+    let searches: LogSearches
 
     func respond(
         to request: Request,
@@ -14,7 +14,7 @@ struct AuditSummaryCall: Sendable {
     ) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         let asked = try AuditSummaryRequest(request.query, at: now)
-        let summary = try await desk.read { connection, index throws(AuditReadError) in
+        let summary = try await searches.read { connection, index throws(AuditReadError) in
             try LogSummary(
                 from: asked.from,
                 until: asked.until,
@@ -24,8 +24,8 @@ struct AuditSummaryCall: Sendable {
             )
         }
         let query = AuditQuery(from: asked.from, until: asked.until)
-        await desk.note(AuditReading(caller: caller.id, route: .auditSummary, query: query, count: 0))
-        return .json(AuditSummaryAnswer(asked, summary, desk.index.lastUses).json)
+        await searches.note(AuditReading(caller: caller.id, route: .auditSummary, query: query, count: 0))
+        return .json(AuditSummaryAnswer(asked, summary, searches.index.lastUses).json)
     }
 }
 

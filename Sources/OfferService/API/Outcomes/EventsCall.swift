@@ -9,7 +9,7 @@ import OfferDomain
 struct EventsCall: Sendable {
     let admission: Admission
     /// Has its own thread, so that polls do not delay auditors.
-    let desk: AuditDesk
+    let searches: LogSearches
     let reads: AuditReads
 
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
@@ -20,7 +20,7 @@ struct EventsCall: Sendable {
         let asked = try Asked(request.query)
         reads.noteFetch(caller: caller.id, call: .events)
         let catalog = snapshot.catalog
-        let answer = try await desk.read { connection, _ throws(AuditReadError) -> Answer? in
+        let answer = try await searches.read { connection, _ throws(AuditReadError) -> Answer? in
             let reader = EventReader(connection: connection)
             guard let page = try Self.page(asked, reader, where: { caller.maySee($0, catalog) }) else { return nil }
             return Answer(page: page, next: try reader.cursor(at: page.next))

@@ -9,7 +9,7 @@ import OfferDomain
 struct GrantCall: Sendable {
     let admission: Admission
     /// Has its own thread, so that polls do not delay auditors.
-    let desk: AuditDesk
+    let searches: LogSearches
     let reads: AuditReads
 
     func respond(
@@ -26,7 +26,7 @@ struct GrantCall: Sendable {
         try parameters.finish()
         reads.noteFetch(caller: caller.id, call: .grant)
         guard let id = match.parameters.first.flatMap({ UniqueID(utf8: $0) }) else { throw .request(.noSuchGrant) }
-        let found = try await desk.read { connection, index throws(AuditReadError) in
+        let found = try await searches.read { connection, index throws(AuditReadError) in
             let search = try AuditSearch(connection: connection, format: index.format, tail: index.tail)
             return try GrantReader(connection: connection, search: search).grant(id)
         }

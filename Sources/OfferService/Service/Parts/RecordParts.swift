@@ -58,7 +58,7 @@ extension RecordCalls {
         let unrecorded = UnrecordedSignatures(writing.runtime)
         queries = AuditCalls(index: parts.index, readers: readers, reads: reads, unrecorded: unrecorded)
         diagnoses = DiagnosesCall(
-            desk: AuditDesk(index: parts.index, readers: parts.diagnosisReaders) { await reads.note($0) },
+            record: LogSearches(index: parts.index, readers: parts.diagnosisReaders) { await reads.note($0) },
             searches: SearchPool(),
             recorder: DiagnosisRecorder(committer: writing.committer, log: writing.runtime.log),
             store: assembly.stores.appStore,
@@ -75,9 +75,9 @@ extension RecordCalls {
             isPublic: isLogPublic
         )
         reconciliation = ReconciliationCall(reconciler: parts.reconciler, reads: reads)
-        let desk = AuditDesk(index: parts.index, readers: parts.eventReaders) { await reads.note($0) }
-        grants = GrantCall(admission: writing.admission, desk: desk, reads: reads)
-        events = EventsCall(admission: writing.admission, desk: desk, reads: reads)
+        let searches = LogSearches(index: parts.index, readers: parts.eventReaders) { await reads.note($0) }
+        grants = GrantCall(admission: writing.admission, searches: searches, reads: reads)
+        events = EventsCall(admission: writing.admission, searches: searches, reads: reads)
         eventEndpoints = EventEndpointsCall(
             readers: readers,
             reads: reads,

@@ -76,13 +76,13 @@ enum EventsCommand: Command {
         guard parsed.words.count == 1 else { throw CommandError(usage: "expected no further words after \(word)") }
         let settings = try SettingsOptions.settings(parsed)
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
-        let desk: EventDesk
-        do { desk = try EventDesk(settings) } catch { throw CommandError(error) }
+        let maintenance: EventMaintenance
+        do { maintenance = try EventMaintenance(settings) } catch { throw CommandError(error) }
         switch word {
-        case "endpoints": return try endpoints(parsed, desk)
-        case "deliveries": return try deliveries(parsed, desk)
-        case "replay": return try replay(parsed, desk)
-        default: return try test(parsed, desk)
+        case "endpoints": return try endpoints(parsed, maintenance)
+        case "deliveries": return try deliveries(parsed, maintenance)
+        case "replay": return try replay(parsed, maintenance)
+        default: return try test(parsed, maintenance)
         }
     }
 
@@ -91,62 +91,72 @@ enum EventsCommand: Command {
         return id
     }
 
-    private static func endpoints(_ parsed: Arguments, _ desk: EventDesk) throws(CommandError) -> ExitCode {
+    private static func endpoints(_ parsed: Arguments, _ maintenance: EventMaintenance) throws(CommandError) -> ExitCode
+    {
         if let id = try parsed.value("--enable") {
-            guard try unwrapped({ () throws(EventDeskError) in try desk.enable(id) }) else { throw unknown(id, desk) }
+            guard try unwrapped({ () throws(EventMaintenanceError) in try maintenance.enable(id) }) else {
+                throw unknown(id, maintenance)
+            }
             Terminal.say("\(id) gets events again")
             return .success
         }
-        for line in try unwrapped({ () throws(EventDeskError) in try desk.endpointLines() }) { Terminal.say(line) }
-        return .success
-    }
-
-    private static func deliveries(_ parsed: Arguments, _ desk: EventDesk) throws(CommandError) -> ExitCode {
-        let id = try parsed.value("--endpoint")
-        if let id, !desk.endpointIDs.contains(id) { throw unknown(id, desk) }
-        for line in try unwrapped({ () throws(EventDeskError) in try desk.deliveryLines(of: id) }) {
+        for line in try unwrapped({ () throws(EventMaintenanceError) in try maintenance.endpointLines() }) {
             Terminal.say(line)
         }
         return .success
     }
 
-    private static func replay(_ parsed: Arguments, _ desk: EventDesk) throws(CommandError) -> ExitCode {
+    private static func deliveries(
+        _ parsed: Arguments,
+        _ maintenance: EventMaintenance
+    ) throws(CommandError) -> ExitCode {
+        let id = try parsed.value("--endpoint")
+        if let id, !maintenance.endpointIDs.contains(id) { throw unknown(id, maintenance) }
+        for line in try unwrapped({ () throws(EventMaintenanceError) in try maintenance.deliveryLines(of: id) }) {
+            Terminal.say(line)
+        }
+        return .success
+    }
+
+    private static func replay(_ parsed: Arguments, _ maintenance: EventMaintenance) throws(CommandError) -> ExitCode {
         let id = try endpoint(parsed)
         let from = try parsed.value("--from-index", "the index of an entry, from 0") { text -> Int64? in
             Int64(text).flatMap { (0...(1 << 60)).contains($0) ? $0 : nil }
         }
         guard let from else { throw CommandError(usage: "--from-index is missing") }
-        guard try unwrapped({ () throws(EventDeskError) in try desk.replay(id, from: from) }) else {
-            throw unknown(id, desk)
+        guard try unwrapped({ () throws(EventMaintenanceError) in try maintenance.replay(id, from: from) }) else {
+            throw unknown(id, maintenance)
         }
         Terminal.say("\(id) gets events again, from entry \(from) on")
         return .success
     }
 
-    private static func test(_ parsed: Arguments, _ desk: EventDesk) throws(CommandError) -> ExitCode {
+    private static func test(_ parsed: Arguments, _ maintenance: EventMaintenance) throws(CommandError) -> ExitCode {
         let id = try endpoint(parsed)
-        guard desk.endpointIDs.contains(id) else { throw unknown(id, desk) }
-        let result = try unwrapped { () throws(EventDeskError) in try desk.test(id) }
+        guard maintenance.endpointIDs.contains(id) else { throw unknown(id, maintenance) }
+        let result = try unwrapped { () throws(EventMaintenanceError) in try maintenance.test(id) }
         Terminal.say(result.text)
         return result.isTaken ? .success : .failure
     }
 
-    private static func unknown(_ id: String, _ desk: EventDesk) -> CommandError {
-        let list = desk.endpointIDs.isEmpty ? "it names none" : "known: " + desk.endpointIDs.joined(separator: ", ")
+    private static func unknown(_ id: String, _ maintenance: EventMaintenance) -> CommandError {
+        let list =
+            maintenance.endpointIDs.isEmpty
+            ? "it names none" : "known: " + maintenance.endpointIDs.joined(separator: ", ")
         return CommandError(
             "no receiver \(id) is known (\(list)); one that is new is known once the service has started with it"
         )
     }
 
     private static func unwrapped<Value>(
-        _ body: () throws(EventDeskError) -> Value
+        _ body: () throws(EventMaintenanceError) -> Value
     ) throws(CommandError) -> Value {
         do { return try body() } catch { throw CommandError(error) }
     }
 }
 
 extension CommandError {
-    fileprivate init(_ error: EventDeskError) {
+    fileprivate init(_ error: EventMaintenanceError) {
         switch error {
         case .configuration(let error): self.init(error)
         case .notConfigured:

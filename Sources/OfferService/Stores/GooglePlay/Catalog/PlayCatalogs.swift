@@ -37,7 +37,7 @@ package final class PlayCatalogs: Sendable {
     private let listing: any GooglePlayListing
     private let metrics: Metrics
     private let log: Log
-    private let shelf: Guarded<PlayCatalogCache>
+    private let cache: Guarded<PlayCatalogCache>
     private let readings = Coalescer<PackageName, PlayCatalog>()
 
     /// Reads nothing before it is asked.
@@ -58,7 +58,7 @@ package final class PlayCatalogs: Sendable {
         self.listing = listing
         self.metrics = metrics
         self.log = log
-        shelf = Guarded(PlayCatalogCache(freshness, capacity: capacity))
+        cache = Guarded(PlayCatalogCache(freshness, capacity: capacity))
     }
 
     /// What the store lists of an app, with the time at which it was asked for it.
@@ -68,7 +68,7 @@ package final class PlayCatalogs: Sendable {
         _ packageName: PackageName,
         at now: Timestamp
     ) async throws(StoreError) -> PlayCatalog {
-        switch shelf.withLock({ $0.take(packageName, at: now) }) {
+        switch cache.withLock({ $0.take(packageName, at: now) }) {
         case .use(let playCatalog): return playCatalog
         case .refuse(let error): throw error
         case .read: return try await read(packageName, at: now)
@@ -91,7 +91,7 @@ package final class PlayCatalogs: Sendable {
         _ result: Result<PlayCatalog, StoreError>,
         askedAt: Timestamp
     ) {
-        let before = shelf.withLock { $0.settle(packageName, result, askedAt: askedAt) }
+        let before = cache.withLock { $0.settle(packageName, result, askedAt: askedAt) }
         let app = LogValue.text(packageName.text)
         switch result {
         case .success(let playCatalog):
@@ -119,7 +119,7 @@ package final class PlayCatalogs: Sendable {
 }
 
 extension PlayCatalogs {
-    private var places: [PackageName: PlayCatalogCache.Place] { shelf.withLock(\.places) }
+    private var places: [PackageName: PlayCatalogCache.Place] { cache.withLock(\.places) }
 
     /// How old each app's copy is, and how much is in it.
     package func gauges(at now: Timestamp) -> [Gauge] {

@@ -53,9 +53,9 @@ struct PlayCatalogsTests {
 
     @Test
     func `reads once for all who wait`() async throws {
-        let door = Door()
+        let gate = Gate()
         let listing = ScriptedListing { _ in
-            await door.pass()
+            await gate.pass()
             return .success([])
         }
         let playCatalogs = playCatalogs(listing)
@@ -63,7 +63,7 @@ struct PlayCatalogsTests {
         try await withThrowingTaskGroup(of: PlayCatalog.self) { group in
             for _ in 0..<20 { group.addTask { try await playCatalogs.current(app, at: now) } }
             try await #require(eventually { listing.count == 1 })
-            door.open()
+            gate.open()
             for try await playCatalog in group { #expect(playCatalog.readAt == now) }
         }
         #expect(listing.count == 1)
@@ -72,19 +72,19 @@ struct PlayCatalogsTests {
 
     @Test
     func `keeps nobody waiting who has a copy, and reads it anew meanwhile`() async throws {
-        let door = Door()
+        let gate = Gate()
         let listing = ScriptedListing { index in
-            if index > 0 { await door.pass() }
+            if index > 0 { await gate.pass() }
             return .success([])
         }
         let playCatalogs = playCatalogs(listing)
         let first = clock.now
         _ = try await playCatalogs.current(app, at: first)
         clock.advance(seconds: 301)
-        // The second reading stands at the door, and yet all of these are answered.
+        // The second reading stands at the gate, and yet all of these are answered.
         for _ in 0..<10 { #expect(try await playCatalogs.current(app, at: clock.now).readAt == first) }
         try await #require(eventually { listing.count == 2 })
-        door.open()
+        gate.open()
         try await #require(eventually { readings("read") == 2 })
         #expect(try await playCatalogs.current(app, at: clock.now).readAt == clock.now)
         #expect(listing.count == 2)
@@ -141,9 +141,9 @@ struct PlayCatalogsTests {
 
     @Test
     func `reads on for the others when one who waits goes away`() async throws {
-        let door = Door()
+        let gate = Gate()
         let listing = ScriptedListing { _ in
-            await door.pass()
+            await gate.pass()
             return .success([])
         }
         let playCatalogs = playCatalogs(listing)
@@ -153,7 +153,7 @@ struct PlayCatalogsTests {
         let stayer = Task { try await playCatalogs.current(app, at: now) }
         leaver.cancel()
         #expect(await failure { try await leaver.value } == .cancelled)
-        door.open()
+        gate.open()
         #expect(try await stayer.value.readAt == now)
     }
 

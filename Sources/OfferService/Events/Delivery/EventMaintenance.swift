@@ -7,13 +7,13 @@ import ServiceRuntime
 package import Storage
 
 /// What commands see and steer of the receivers of events.
-package struct EventDesk {
+package struct EventMaintenance {
     private let settings: EventSettings
     private let ledger: LedgerAccess
     private let clock = WallClock.system
 
     /// Reads the events file; the database is opened when it is needed.
-    package init(_ settings: Settings) throws(EventDeskError) {
+    package init(_ settings: Settings) throws(EventMaintenanceError) {
         guard let path = settings.eventsPath else { throw .notConfigured }
         do throws(ConfigurationError) {
             let policy = SecretFilePolicy(allowsGroupRead: settings.admitsGroupReadableSecrets)
@@ -28,7 +28,7 @@ package struct EventDesk {
     package var endpointIDs: [String] { settings.receiverIDs }
 
     /// One line for each receiver, and one for each of its public keys.
-    package func endpointLines() throws(EventDeskError) -> [String] {
+    package func endpointLines() throws(EventMaintenanceError) -> [String] {
         let rows = try read { table throws(StorageError) in try table.all() }
         let endpoints = settings.endpoints.flatMap { endpoint in
             let row = rows.first { $0.id == endpoint.id }
@@ -54,7 +54,7 @@ package struct EventDesk {
     }
 
     /// One line for each message that was not taken.
-    package func deliveryLines(of id: String?) throws(EventDeskError) -> [String] {
+    package func deliveryLines(of id: String?) throws(EventMaintenanceError) -> [String] {
         var lines: [String] = []
         for endpoint in endpointIDs where id == nil || id == endpoint {
             for item in try read({ table throws(StorageError) in try table.heldUp(endpoint) }) {
@@ -73,19 +73,19 @@ package struct EventDesk {
     /// Has events or relayed notifications delivered again from an entry on; false if the database does not know the endpoint.
     ///
     /// Of notifications, what every relay got is gone after a quarter of an hour, and what was given up after seven days.
-    package func replay(_ id: String, from index: Int64) throws(EventDeskError) -> Bool {
+    package func replay(_ id: String, from index: Int64) throws(EventMaintenanceError) -> Bool {
         try write { table throws(StorageError) in
             try table.askToRewind(id, to: EventPosition(index: index).number)
         }
     }
 
     /// Has events delivered again to a receiver that answered 410; false if the database does not know it.
-    package func enable(_ id: String) throws(EventDeskError) -> Bool {
+    package func enable(_ id: String) throws(EventMaintenanceError) -> Bool {
         try write { table throws(StorageError) in try table.enable(id) }
     }
 
     /// Sends a test message, and waits for the answer; blocks the thread.
-    package func test(_ id: String) throws(EventDeskError) -> (isTaken: Bool, text: String) {
+    package func test(_ id: String) throws(EventMaintenanceError) -> (isTaken: Bool, text: String) {
         if let stream = settings.streams.first(where: { $0.id == id }) { return stream.test(at: clock.now()) }
         let endpoint = settings.endpoints.first { $0.id == id }
         guard let endpoint, case .events(_, let format) = endpoint.source else { throw .notEndpointOfEvents }
@@ -123,7 +123,7 @@ package struct EventDesk {
 
     private func read<Value>(
         _ body: (EndpointTable) throws(StorageError) -> Value
-    ) throws(EventDeskError) -> Value {
+    ) throws(EventMaintenanceError) -> Value {
         do throws(StorageError) {
             return try body(EndpointTable(connection: try ledger.openForReading()))
         } catch {
@@ -133,7 +133,7 @@ package struct EventDesk {
 
     private func write<Value>(
         _ body: (EndpointTable) throws(StorageError) -> Value
-    ) throws(EventDeskError) -> Value {
+    ) throws(EventMaintenanceError) -> Value {
         do throws(StorageError) {
             return try body(EndpointTable(connection: try ledger.open()))
         } catch {
@@ -143,7 +143,7 @@ package struct EventDesk {
 }
 
 /// Why a command about events ended early.
-package enum EventDeskError: Error, Sendable {
+package enum EventMaintenanceError: Error, Sendable {
     case notConfigured
     case configuration(ConfigurationError)
     case database(StorageError)

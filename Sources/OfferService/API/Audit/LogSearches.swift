@@ -2,7 +2,7 @@
 import Storage
 
 /// Where the calls that ask what is on record find their answers, and say that they were asked.
-struct AuditDesk: Sendable {
+struct LogSearches: Sendable {
     let index: AuditIndex
     let readers: LogReaders
     /// Is told of each reading before its answer leaves.
