@@ -5,7 +5,7 @@ package struct FactNeeds: OptionSet, Hashable, Sendable {
     /// One bit for each fact; never stored.
     package let rawValue: UInt32
 
-    /// As `OptionSet` wants it; bits above 15 mean nothing.
+    /// As `OptionSet` wants it; bits above 16 mean nothing.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// ``CustomerFacts/subscribedBefore``.
