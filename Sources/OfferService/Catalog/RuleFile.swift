@@ -95,18 +95,18 @@ struct RuleFile {
             let levels = "one of " + DeviceIntegrity.allCases.map(\.rawValue).joined(separator: ", ")
             rule = reader.required("atLeast", levels) { $0.choice() }.map(Rule.deviceIntegrity)
         case "cancelled":
-            rule = .cancelled(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
+            rule = .cancelled(atLeastDays: count(&reader, "atLeastDays"), atMostDays: count(&reader, "atMostDays"))
         case "lapsed":
-            rule = .lapsed(atLeastDays: days(&reader, "atLeastDays"), atMostDays: days(&reader, "atMostDays"))
+            rule = .lapsed(atLeastDays: count(&reader, "atLeastDays"), atMostDays: count(&reader, "atMostDays"))
         case "cooldown": rule = cooldown(&reader)
-        case "commitmentEnds": rule = requiredDays(&reader, "withinDays").map(Rule.commitmentEnds)
+        case "commitmentEnds": rule = requiredCount(&reader, "withinDays").map(Rule.commitmentEnds)
         case "commitmentPeriod":
-            rule = .commitmentPeriod(atLeast: days(&reader, "atLeast"), atMost: days(&reader, "atMost"))
+            rule = .commitmentPeriod(atLeast: count(&reader, "atLeast"), atMost: count(&reader, "atMost"))
         case "refunded": rule = refunded(&reader)
         case "grants": rule = grants(&reader)
         case "budget":
-            let (perDays, stores) = (days(&reader, "perDays"), stores(&reader))
-            rule = requiredDays(&reader, "atMost").map { .budget(atMost: $0, perDays: perDays, stores: stores) }
+            let (perDays, stores) = (count(&reader, "perDays"), stores(&reader))
+            rule = requiredCount(&reader, "atMost").map { .budget(atMost: $0, perDays: perDays, stores: stores) }
         case "usedOffers": rule = usedOffers(&reader)
         case "window": rule = .window(from: instant(&reader, "from"), until: instant(&reader, "until"))
         case "attribute": rule = attribute(&reader, value)
@@ -120,33 +120,33 @@ struct RuleFile {
     }
 
     private func grants(_ reader: inout ObjectReader) -> Rule? {
-        let (perDays, scope, stores) = (days(&reader, "perDays"), scope(&reader), stores(&reader))
+        let (perDays, scope, stores) = (count(&reader, "perDays"), scope(&reader), stores(&reader))
         let counting = counting(&reader)
-        return requiredDays(&reader, "atMost").map {
+        return requiredCount(&reader, "atMost").map {
             .grants(atMost: $0, perDays: perDays, per: scope, stores: stores, counting: counting)
         }
     }
 
     private func cooldown(_ reader: inout ObjectReader) -> Rule? {
         let (scope, stores, counting) = (scope(&reader), stores(&reader), counting(&reader))
-        return requiredDays(&reader, "days").map {
+        return requiredCount(&reader, "days").map {
             .cooldown(days: $0, per: scope, stores: stores, counting: counting)
         }
     }
 
     // MARK: - Parts of rules
 
-    private func days(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
+    private func count(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
         reader.optional(name, "a whole number") { $0.integer.flatMap { Int(exactly: $0) } }
     }
 
-    private func requiredDays(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
+    private func requiredCount(_ reader: inout ObjectReader, _ name: StaticString) -> Int? {
         reader.required(name, "a whole number") { $0.integer.flatMap { Int(exactly: $0) } }
     }
 
     private func refunded(_ reader: inout ObjectReader) -> Rule? {
-        let percent = days(&reader, "atLeastPercent")
-        return requiredDays(&reader, "withinDays").map { .refunded(withinDays: $0, atLeastPercent: percent) }
+        let percent = count(&reader, "atLeastPercent")
+        return requiredCount(&reader, "withinDays").map { .refunded(withinDays: $0, atLeastPercent: percent) }
     }
 
     private func scope(_ reader: inout ObjectReader) -> GrantScope {
@@ -175,7 +175,7 @@ struct RuleFile {
         let type = reader.optional("type", "one of \(names)") { $0.string.flatMap(OfferType.init) }
         let offer = reader.optional("offer", text: OfferID.init)
         let group = reader.optional("subscriptionGroupId", text: SubscriptionGroupID.init)
-        return requiredDays(&reader, "atMost").map {
+        return requiredCount(&reader, "atMost").map {
             .usedOffers(type: type, offer: offer, group: group, atMost: $0)
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OfferDomain
 import OfferService
 import TestSupport
 import Testing
@@ -38,10 +39,7 @@ struct OffersFileTests {
                   ]
         """
 
-    private static let ruleNames =
-        " (known: all, any, appLicensed, appOrigin, appleWinBackEligible, attribute, autoRenew, billingPlan, budget, cancelled, commitmentEnds, "
-        + "commitmentPeriod, cooldown, deviceIntegrity, environment, grants, isActive, lapsed, "
-        + "not, ownership, priceStepUpConsent, refunded, region, renewsTo, status, storefront, subscribedBefore, usedOffers, window)"
+    private static let ruleNames = " (known: \(Rule.names.sorted().joined(separator: ", ")))"
 
     private static let floor =
         "asks for customers who never subscribed, and the offer is only for customers who have subscribed before; one at Google "
