@@ -67,7 +67,7 @@ struct Arguments {
     private static let familiar = [
         "--port": Setting.listen.flag, "--host": Setting.listen.flag, "--bind": Setting.listen.flag,
         "--address": Setting.listen.flag, "--addr": Setting.listen.flag, "--config": Setting.keys.flag,
-        "--catalog": Setting.offers.flag, "--catalog": Setting.offers.flag, "--db": Setting.database.flag,
+        "--catalog": Setting.offers.flag, "--db": Setting.database.flag,
         "--log-level": Setting.log.flag, "--verbose": Setting.log.flag, "--cert": Setting.tlsCertificate.flag,
         "--tls-cert": Setting.tlsCertificate.flag, "--bundle": "--bundle-id", "--bundle-id": "--bundle",
         "--product": "--product-id", "--offer": "--offer-id", "--key-id": "--key", "--since": "--from",
