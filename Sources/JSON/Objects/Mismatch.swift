@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something in a JSON text that is not as expected, with where it stands.
+/// Something in a JSON text that is not as expected, and its place.
 package struct Mismatch: Hashable, Sendable {
     /// RFC 6901 pointer to the value.
     package let pointer: String
@@ -21,7 +21,7 @@ package struct Mismatch: Hashable, Sendable {
     }
 }
 
-/// Collects mismatches while a text is read, so that they are told at once.
+/// Collects mismatches while a text is read, so that all are reported at once.
 package final class Mismatches {
     /// The first ones, in the order in which they were found.
     package private(set) var all: [Mismatch] = []

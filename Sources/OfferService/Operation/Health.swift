@@ -211,7 +211,7 @@ package final class Health: CommitObserver {
 }
 
 extension Snapshot {
-    /// What nobody can sign of the catalog's offers; others are signed all the same.
+    /// Offers of the catalog that cannot be signed; all others are signed as usual.
     package var missingKeys: [KeyNeed] { keyRing.unfilled(catalog.keyNeeds) }
 }
 

@@ -41,7 +41,7 @@ struct EveryFactTests {
     }
 
     private static let every = Set(Mirror(reflecting: CustomerFacts()).children.compactMap(\.label))
-    /// Told only where the whole is not.
+    /// Known only where the whole list is not.
     private static let partial: Set<String> = ["latestEndSeen", "offersSeen", "refundsSeen", "refundsToldSince"]
     private static let whole: Set<String> = ["expiresAt", "offersUsed", "refundedAt"]
     /// Of one subscription, and so of one group.

@@ -6,7 +6,7 @@ import Testing
 
 /// What openapi.yaml lists, held to what the service has: a list that lacks a name makes generated clients refuse an answer.
 struct APIDescriptionTests {
-    /// The names of an enum of a schema's, whose lines begin so.
+    /// The values of an enum, which follow that beginning.
     private static func names(after beginning: String) throws -> [String] {
         let page = try Repository.text("openapi.yaml")
         let rest = try #require(page.firstRange(of: beginning)).upperBound

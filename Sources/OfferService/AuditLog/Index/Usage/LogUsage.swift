@@ -7,7 +7,7 @@ package struct LogUsage: Hashable, Sendable {
     package enum Kind: UInt8, Hashable, Sendable {
         /// A key was about to be used; the name is the key's id.
         case key = 1
-        /// Somebody was answered; the name is the offer's id in the catalog, the detail a ``Decision``.
+        /// A request was answered; the name is the offer's id in the catalog, the detail a ``Decision``.
         case decision = 2
         /// A finding decided against a customer; the name is the offer's id, the detail the finding's code.
         case refusal = 3

@@ -17,7 +17,7 @@ package struct PlayCatalogFreshness: Hashable, Sendable {
     }
 }
 
-/// The catalogs that are at hand, and what is to be done when one is asked for; pure.
+/// The catalogs in memory, and what to do when one is asked for; pure.
 struct PlayCatalogCache: Sendable {
     /// What is to be done for who asks.
     enum Step: Hashable {
@@ -47,7 +47,7 @@ struct PlayCatalogCache: Sendable {
     private let capacity: Int
     private(set) var places: [PackageName: Place] = [:]
 
-    /// Holds the catalogs of so many apps; beyond that, the one not used for longest goes.
+    /// Holds the catalogs of `capacity` apps; beyond that, the least recently used one goes.
     init(_ freshness: PlayCatalogFreshness, capacity: Int) {
         self.freshness = freshness
         self.capacity = max(1, capacity)

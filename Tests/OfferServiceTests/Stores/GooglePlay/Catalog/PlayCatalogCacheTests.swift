@@ -4,7 +4,7 @@ import Testing
 
 @testable import OfferService
 
-@Suite("Google Play: catalogs at hand")
+@Suite("Google Play: catalogs in memory")
 struct PlayCatalogCacheTests {
     let app: PackageName
     let start = Timestamp(milliseconds: 1_782_907_200_123)
