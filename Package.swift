@@ -35,19 +35,24 @@ let package = Package(
             name: "ServiceRuntime",
             dependencies: ["JSON", "OfferDomain", "Cryptography", "HTTP", "CLinux", "CEmbeddedFiles"]
         ),
+        // An append-only log that proves its history: Merkle tree, signed checkpoints, witnesses, verification.
+        .target(
+            name: "TransparencyLog",
+            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime"]
+        ),
         .target(
             name: "OfferService",
             dependencies: [
                 "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "SignatureDiagnosis", "ServiceRuntime",
-                "CLinux",
+                "TransparencyLog", "CLinux",
             ],
             exclude: ["Console/Assets"]
         ),
         .executableTarget(
             name: "offer-signer",
             dependencies: [
-                "JSON", "OfferDomain", "Cryptography", "Storage", "ServiceRuntime", "OfferService",
-                "SignatureDiagnosis",
+                "JSON", "OfferDomain", "Cryptography", "Storage", "ServiceRuntime", "TransparencyLog",
+                "OfferService", "SignatureDiagnosis",
             ]
         ),
 
@@ -67,10 +72,14 @@ let package = Package(
         ),
         .testTarget(name: "ServiceRuntimeTests", dependencies: ["ServiceRuntime", "OfferDomain", "TestSupport"]),
         .testTarget(
+            name: "TransparencyLogTests",
+            dependencies: ["TransparencyLog", "Cryptography", "TestSupport"]
+        ),
+        .testTarget(
             name: "OfferServiceTests",
             dependencies: [
                 "OfferService", "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime",
-                "TestSupport",
+                "TransparencyLog", "TestSupport",
             ]
         ),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"], exclude: ["Checkers"]),

@@ -174,3 +174,6 @@ extension DatabaseConnection {
         return values
     }
 }
+
+/// Opens a connection of one's own to a database; called again after an error that broke the one before.
+package typealias ConnectionOpener = @Sendable () throws(StorageError) -> any DatabaseConnection

@@ -4,6 +4,7 @@ import JSON
 package import OfferDomain
 import ServiceRuntime
 package import Storage
+package import TransparencyLog
 
 /// The keys that this service signs with, or has ever loaded.
 ///

@@ -2,6 +2,7 @@
 import Cryptography
 package import JSON
 import OfferDomain
+package import TransparencyLog
 
 /// An answer of the service as somebody has it, or what is left of one; what it lacks is read from its record.
 package struct PresentedAnswer: Sendable {

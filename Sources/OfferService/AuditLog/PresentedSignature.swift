@@ -2,6 +2,7 @@
 package import Cryptography
 import JSON
 package import OfferDomain
+package import TransparencyLog
 
 /// A signature as an app has it, with what it was made over.
 package struct PresentedSignature: Sendable {

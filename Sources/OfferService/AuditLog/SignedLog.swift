@@ -3,6 +3,7 @@ import HTTP
 import OfferDomain
 package import ServiceRuntime
 package import Storage
+package import TransparencyLog
 
 /// The log as others can rely on it: its checkpoints, its witnesses, and what the service finds when it verifies it.
 package final class SignedLog: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 import OfferDomain
+import TransparencyLog
 
 // Values that are well formed, and that can hardly be meant.
 extension LoadedConfiguration {

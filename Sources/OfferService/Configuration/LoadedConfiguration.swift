@@ -4,6 +4,7 @@ import HTTP
 import OfferDomain
 import ServiceRuntime
 package import Storage
+package import TransparencyLog
 
 /// Both files, read and checked together, with every key loaded.
 package struct LoadedConfiguration: Sendable {

@@ -4,6 +4,7 @@ import Glibc
 import OfferDomain
 package import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// Why the example could not be written.
 package struct DemoError: Error, Sendable, CustomStringConvertible {

@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import OfferDomain
 import SignatureDiagnosis
+import TransparencyLog
 
 /// `POST /v1/diagnoses`: why a signature was refused, as far as can be proved, and what is on record of it.
 struct DiagnosesCall: Sendable {

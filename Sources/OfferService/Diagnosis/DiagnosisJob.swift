@@ -3,6 +3,7 @@ import Cryptography
 import OfferDomain
 import SignatureDiagnosis
 import Storage
+import TransparencyLog
 
 /// Finds out why a signature was refused, with what the log and the ledger know.
 ///

@@ -3,6 +3,7 @@ import Cryptography
 import JSON
 import OfferDomain
 import SignatureDiagnosis
+import TransparencyLog
 
 /// An entry of the log about a signature that may be the one that somebody reports.
 struct RecordedSignature: Sendable {

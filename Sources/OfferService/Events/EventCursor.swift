@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import TransparencyLog
 
 /// Where a caller goes on, and in which log: `INDEX`, or `INDEX-HASH` with the mark of the entry before.
 ///

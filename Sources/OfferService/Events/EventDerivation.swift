@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 import OfferDomain
+package import TransparencyLog
 
 /// Derives events from entries of the log, one entry after the other.
 ///

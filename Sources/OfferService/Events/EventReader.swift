@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Storage
+package import TransparencyLog
 
 /// Reads events out of the log, in its order; used by one thread, through a connection that may be one that only reads.
 package struct EventReader {

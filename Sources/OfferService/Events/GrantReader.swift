@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import Storage
+import TransparencyLog
 
 /// Finds a grant in the log, and what a store has reported of it.
 struct GrantReader {

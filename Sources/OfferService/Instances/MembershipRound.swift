@@ -5,7 +5,7 @@ import Storage
 
 /// Looks at who shares the database, one after the other, of one thread alone.
 final class MembershipRound {
-    private let open: Committer.Opener
+    private let open: ConnectionOpener
     private let stopwatch: Stopwatch
     private var connection: (any DatabaseConnection)?
     /// By instance, what it said last, and when that was new here.
@@ -24,7 +24,7 @@ final class MembershipRound {
         var reloads: Int64 = 0
     }
 
-    init(open: @escaping Committer.Opener, clock: WallClock) {
+    init(open: @escaping ConnectionOpener, clock: WallClock) {
         self.open = open
         stopwatch = clock.stopwatch()
     }

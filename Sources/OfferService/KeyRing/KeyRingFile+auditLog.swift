@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import JSON
+import TransparencyLog
 
 extension KeyRingFile {
     /// Reads the audit log's name and key.

@@ -3,6 +3,7 @@ package import Cryptography
 import Glibc
 import JSON
 import OfferDomain
+package import TransparencyLog
 
 /// What the `keys` file holds once everything in it is loaded and checked.
 package struct KeyMaterial: Sendable {

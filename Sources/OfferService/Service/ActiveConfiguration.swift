@@ -3,6 +3,7 @@ import Cryptography
 import OfferDomain
 import ServiceRuntime
 package import Storage
+import TransparencyLog
 
 /// The configuration that is in force, and how another one comes into force.
 package final class ActiveConfiguration: Sendable {

@@ -2,6 +2,7 @@
 import Dispatch
 import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// Looks once a second, or twice, whether callers, key states or seals have changed in the database, and whether records that
 /// could not be written can be written again; records once a minute what is only counted.

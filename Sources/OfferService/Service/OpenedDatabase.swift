@@ -2,6 +2,7 @@
 import OfferDomain
 import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// What the service finds before it begins: its files, read and checked, and its database, locked, open and checked.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
 package import Storage
+package import TransparencyLog
 
 /// Why the service could not start.
 package enum ServiceError: Error, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 import ServiceRuntime
+package import TransparencyLog
 
 /// What a team says of its app, so that its first configuration can be written.
 package struct InitialSetup: Sendable {

@@ -4,6 +4,7 @@ import Glibc
 import OfferDomain
 package import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// The folder that gets a team's first configuration; what is there already is never overwritten.
 package struct SetupFolder {

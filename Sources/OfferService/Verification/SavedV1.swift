@@ -2,6 +2,7 @@
 package import Cryptography
 import JSON
 package import OfferDomain
+package import TransparencyLog
 
 /// An original signature as it was saved; the answer does not name all fields of its payload.
 package struct SavedV1: Sendable {

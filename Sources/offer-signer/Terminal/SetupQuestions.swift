@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import OfferService
+import TransparencyLog
 
 /// What `offer-signer init` needs to know, from options or, on a terminal, from the person at the keyboard.
 struct SetupQuestions {

@@ -4,6 +4,7 @@ import OfferService
 import Storage
 import TestSupport
 import Testing
+import TransparencyLog
 
 /// The index over the audit log answers what looking at every entry answers.
 struct AuditIndexTests {

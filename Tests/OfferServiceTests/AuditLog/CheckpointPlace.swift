@@ -6,6 +6,7 @@ import ServiceRuntime
 import Storage
 import Synchronization
 import TestSupport
+import TransparencyLog
 
 /// A database with a committer, a naive log beside it, and what publishes its checkpoints.
 final class CheckpointPlace: Sendable {
@@ -39,7 +40,7 @@ final class CheckpointPlace: Sendable {
         let ledger = LedgerAccess(location: location, clock: clock.wallClock)
         self.ledger = ledger
         let metrics = Metrics()
-        let opener: Committer.Opener = { () throws(StorageError) in try faults.wrap(try ledger.openPatiently()) }
+        let opener: ConnectionOpener = { () throws(StorageError) in try faults.wrap(try ledger.openPatiently()) }
         committer = Committer(clock: clock.wallClock, observer: metrics, open: opener)
         committer.start(on: try opener())
     }

@@ -6,6 +6,7 @@ import Storage
 import Synchronization
 import TestSupport
 import Testing
+import TransparencyLog
 
 /// What is signed of the log: kept first, then shown; never less than before, and never something else.
 @Suite(.overBothEngines) struct CheckpointPublisherTests {

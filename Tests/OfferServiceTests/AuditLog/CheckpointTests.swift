@@ -3,6 +3,7 @@ import Cryptography
 import OfferService
 import TestSupport
 import Testing
+import TransparencyLog
 
 struct CheckpointTests {
     private static let empty = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="

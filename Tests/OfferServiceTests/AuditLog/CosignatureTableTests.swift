@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import OfferService
+@testable import TransparencyLog
 
 /// What witnesses signed, as the database keeps it.
 @Suite(.overBothEngines) struct CosignatureTableTests {

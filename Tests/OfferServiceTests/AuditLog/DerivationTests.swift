@@ -3,6 +3,7 @@ import OfferService
 import Storage
 import TestSupport
 import Testing
+import TransparencyLog
 
 /// What is derived from the log is written by the committer, and is no request's concern.
 @Suite(.overBothEngines) struct DerivationTests {

@@ -5,6 +5,7 @@ import OfferDomain
 import Storage
 import TestSupport
 import Testing
+import TransparencyLog
 
 @testable import OfferService
 

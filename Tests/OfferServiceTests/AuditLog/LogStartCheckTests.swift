@@ -5,6 +5,7 @@ import OfferService
 import Storage
 import TestSupport
 import Testing
+import TransparencyLog
 
 /// A log that does not fit what was signed of it is not added to.
 @Suite(.overBothEngines) struct LogStartCheckTests {

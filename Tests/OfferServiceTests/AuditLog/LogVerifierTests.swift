@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import OfferService
+@testable import TransparencyLog
 
 /// The whole log, computed again: nothing of it can be another without being named.
 struct LogVerifierTests {

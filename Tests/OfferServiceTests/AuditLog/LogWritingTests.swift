@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import OfferService
+@testable import TransparencyLog
 
 /// The tree is written with the entries, and nothing is added to a log that does not fit its tree.
 @Suite(.overBothEngines) struct LogWritingTests {

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import OfferService
+@testable import TransparencyLog
 
 /// The tree's hashes and proofs, against published vectors and against the definition.
 struct MerkleProofTests {

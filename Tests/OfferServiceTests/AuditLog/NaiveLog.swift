@@ -2,6 +2,7 @@
 import Cryptography
 import OfferService
 import Synchronization
+import TransparencyLog
 
 /// A log in memory whose hashes are computed as RFC 6962 defines them, from all entries each time.
 ///

@@ -7,6 +7,7 @@ import OfferService
 import Storage
 import TestSupport
 import Testing
+import TransparencyLog
 
 /// The running service's log: signed, served, and started on only where it fits.
 @Suite(.overBothEngines) struct SignedLogTests {

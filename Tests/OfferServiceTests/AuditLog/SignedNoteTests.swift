@@ -2,6 +2,7 @@
 import Cryptography
 import OfferService
 import Testing
+import TransparencyLog
 
 struct SignedNoteTests {
     static let good = "example.com/log\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n\n— example.com/log AAAAAGFi\n"

@@ -7,6 +7,7 @@ import ServiceRuntime
 import Synchronization
 import TestSupport
 import Testing
+import TransparencyLog
 
 /// Witnesses sign growth, and nothing else; whatever they do, checkpoints are published all the same.
 struct WitnessTests {

@@ -21,7 +21,7 @@ import Testing
 
         init(beside service: TestService) throws {
             let log = Log(level: .error, clock: clock.wallClock, sink: service.log.sink)
-            let open: Committer.Opener = { [ledger = service.ledger] () throws(StorageError) in
+            let open: ConnectionOpener = { [ledger = service.ledger] () throws(StorageError) in
                 try ledger.openPatiently()
             }
             committer = Committer(

@@ -98,7 +98,7 @@ private final class Asker: AskingThread {
 private final class AskingPlace: Sendable {
     private let committer: Committer
     private let observer = BatchRecorder()
-    private let open: Committer.Opener
+    private let open: ConnectionOpener
     private let elsewhere = Guarded<(told: [Int], failed: [Int])>(([], []))
 
     init(_ faults: Faults = Faults()) throws {

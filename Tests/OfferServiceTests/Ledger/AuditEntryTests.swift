@@ -4,6 +4,7 @@ import Foundation
 import OfferDomain
 import TestSupport
 import Testing
+import TransparencyLog
 
 @testable import OfferService
 

@@ -4,6 +4,7 @@ import OfferService
 import Storage
 import TestSupport
 import Testing
+import TransparencyLog
 
 /// Finding entries by their members and their time.
 @Suite(.overBothEngines) struct AuditQueryTests {

@@ -104,7 +104,7 @@ private final class GatheringPlace: Sendable {
     private let observer = BatchRecorder()
     private let asked = Recorder()
     private let answered = Recorder()
-    private let open: Committer.Opener
+    private let open: ConnectionOpener
 
     init(_ faults: Faults = Faults(), microseconds: Int64 = 60_000_000) throws {
         let place = try LogPlace()

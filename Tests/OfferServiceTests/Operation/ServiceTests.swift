@@ -8,6 +8,7 @@ import Storage
 import Synchronization
 import TestSupport
 import Testing
+import TransparencyLog
 
 /// The whole service: start, reload, stop, start again.
 @Suite(.overBothEngines) struct ServiceTests {

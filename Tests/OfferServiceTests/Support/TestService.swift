@@ -7,6 +7,7 @@ import OfferService
 import ServiceRuntime
 import Storage
 import TestSupport
+import TransparencyLog
 
 /// A ``Service`` in a directory of its own, with a clock that tests move.
 ///

@@ -3,6 +3,7 @@ import HTTP
 import JSON
 package import OfferDomain
 import Storage
+import TransparencyLog
 
 /// `GET /v1/keys`, `POST /v1/keys/{id}/disable` and `…/enable`: the key ring, without key material.
 package struct KeysCall: Sendable {

@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import OfferDomain
 import Storage
+import TransparencyLog
 
 /// `POST /v1/audit/customers`: how records write a customer whose name somebody knows.
 ///

@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import OfferDomain
 import ServiceRuntime
+import TransparencyLog
 
 /// `GET /v1/audit/entries`: which entries of the log meet all conditions, a page at a time, or all of them as one file.
 struct AuditEntriesCall: Sendable {

@@ -4,6 +4,7 @@ import HTTP
 import JSON
 import OfferDomain
 import Storage
+import TransparencyLog
 
 /// `POST /v1/audit/lookups`: whether a signature or an answer that somebody has is on record, and verifies.
 struct AuditLookupsCall: Sendable {

@@ -2,6 +2,7 @@
 import HTTP
 import JSON
 import OfferDomain
+import TransparencyLog
 
 /// `GET /v1/audit/summary`: uses of keys, decisions and refusals of a span of time.
 struct AuditSummaryCall: Sendable {

@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import JSON
 import OfferDomain
+package import TransparencyLog
 
 /// What is signed of the log: `GET /audit/checkpoint` and `GET /v1/audit/log`.
 package struct CheckpointCalls: Sendable {

@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import JSON
 import OfferDomain
+package import TransparencyLog
 
 /// The log itself: `GET /audit/tile/…`, `GET /v1/audit/entries/{index}` and `GET /v1/audit/entries/{index}/proof`.
 package struct LogCalls: Sendable {
@@ -76,7 +77,7 @@ package struct LogCalls: Sendable {
         at now: Timestamp
     ) async throws(Refusal) -> Response {
         let caller = try Self.requireReader(request, snapshot, now)
-        guard let index = index.flatMap(decimal) else { throw .request(.notInLog) }
+        guard let index = index.flatMap(Int64.init(decimal:)) else { throw .request(.notInLog) }
         let entry = try await read { reader throws(AuditReadError) in try reader.entry(index) }
         guard let entry else { throw .request(.notInLog) }
         await note(caller, .entry, index)
@@ -92,7 +93,7 @@ package struct LogCalls: Sendable {
         at now: Timestamp
     ) async throws(Refusal) -> Response {
         let caller = try Self.requireReader(request, snapshot, now)
-        guard let index = index.flatMap(decimal) else { throw .request(.notInLog) }
+        guard let index = index.flatMap(Int64.init(decimal:)) else { throw .request(.notInLog) }
         let checkpoint = latestCheckpoint()
         let found = try await read { reader throws(AuditReadError) -> Proof in
             guard index < (try reader.head().size) else { return .noEntry }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
+import TransparencyLog
 
 /// Where the calls that ask what is on record find their answers, and say that they were asked.
 struct LogSearches: Sendable {

@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import OfferDomain
 import Storage
+import TransparencyLog
 
 /// `GET /v1/events/endpoints`: the receivers of events, how far each is, and what each has not taken.
 struct EventEndpointsCall: Sendable {

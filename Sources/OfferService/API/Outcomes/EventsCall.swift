@@ -2,6 +2,7 @@
 import HTTP
 import JSON
 import OfferDomain
+import TransparencyLog
 
 /// `GET /v1/events`: what happened to offers and to the service, in the order of the log.
 ///

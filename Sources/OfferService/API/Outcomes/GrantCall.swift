@@ -2,6 +2,7 @@
 import HTTP
 import JSON
 import OfferDomain
+import TransparencyLog
 
 /// `GET /v1/grants/{grantId}`: what became of one grant.
 ///

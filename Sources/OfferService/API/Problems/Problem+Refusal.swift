@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import JSON
 import OfferDomain
+import TransparencyLog
 
 extension Problem {
     /// Tells a refusal to the caller; the one place where our failures become HTTP.

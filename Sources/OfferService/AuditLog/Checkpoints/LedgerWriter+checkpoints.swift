@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
+package import TransparencyLog
 
 /// What is signed of the log, and kept beside it.
 package enum LogSignature: Sendable {

@@ -4,6 +4,7 @@ import JSON
 import OfferDomain
 package import ServiceRuntime
 import Storage
+package import TransparencyLog
 
 /// Begins the log anew under another name, where what was signed under its earlier name can't be put back.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import OfferDomain
+import TransparencyLog
 
 /// Entries of everything else: what each one tells beside its name and time; the order is made when it is written.
 extension AuditEntry {

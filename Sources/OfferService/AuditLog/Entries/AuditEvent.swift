@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 package import OfferDomain
+package import TransparencyLog
 
 /// Something that the audit log records; each becomes one entry.
 package enum AuditEvent: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 import ServiceRuntime
+import TransparencyLog
 
 /// What the running service knows of its log beside what is stored: the newest entries, and when each key was used last.
 ///

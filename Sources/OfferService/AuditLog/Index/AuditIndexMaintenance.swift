@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import ServiceRuntime
 import Storage
+package import TransparencyLog
 
 /// Makes the index anew from the log, or holds it against the log; beside the service or without it.
 package struct AuditIndexMaintenance {

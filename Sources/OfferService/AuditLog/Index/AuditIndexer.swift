@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 package import ServiceRuntime
-import Storage
+package import Storage
+import TransparencyLog
 
 /// Follows the log and keeps the index up with it, on a thread of its own.
 ///
@@ -12,7 +13,7 @@ import Storage
 /// the index or somebody removed them, are made first.
 package final class AuditIndexer: Sendable {
     private let index: AuditIndex
-    private let open: Committer.Opener
+    private let open: ConnectionOpener
     private let committer: Committer
     private let log: Log
     /// Ends the pause between two looks at the log.
@@ -21,7 +22,7 @@ package final class AuditIndexer: Sendable {
     private let isStopping = Guarded(false)
 
     /// An indexer that is not yet running; it reads the log on a connection that it opens for itself.
-    package init(index: AuditIndex, committer: Committer, log: Log, open: @escaping Committer.Opener) {
+    package init(index: AuditIndex, committer: Committer, log: Log, open: @escaping ConnectionOpener) {
         self.index = index
         self.open = open
         self.committer = committer
@@ -111,7 +112,7 @@ private final class IndexerWork {
 
     init(
         index: AuditIndex,
-        open: Committer.Opener,
+        open: ConnectionOpener,
         committer: Committer,
         wake: DispatchSemaphore
     ) throws(AuditIndexerError) {

@@ -2,6 +2,7 @@
 package import Cryptography
 import JSON
 package import Storage
+package import TransparencyLog
 
 /// Answers queries over the log page by page, with the help of the index where there is one.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ServiceRuntime
 package import Storage
+package import TransparencyLog
 
 /// A few threads that read the database for whoever asks, each through a connection of its own that only reads.
 ///
@@ -18,7 +19,7 @@ package final class LogReaders: Sendable {
     private let running = Guarded(0)
     private let threads: Int
     private let maximumWaiting: Int
-    private let open: Committer.Opener
+    private let open: ConnectionOpener
     private let yields: Bool
 
     /// Readers that are not yet running; `maximumWaiting` questions may wait while all threads are busy.
@@ -28,7 +29,7 @@ package final class LogReaders: Sendable {
         threads: Int = 2,
         maximumWaiting: Int = 64,
         yields: Bool = false,
-        open: @escaping Committer.Opener
+        open: @escaping ConnectionOpener
     ) {
         self.threads = threads
         self.yields = yields
@@ -92,10 +93,10 @@ package final class LogReaders: Sendable {
 
 /// What one thread reads with.
 private final class Reader {
-    private let open: Committer.Opener
+    private let open: ConnectionOpener
     private var connection: (any DatabaseConnection)?
 
-    init(open: @escaping Committer.Opener) {
+    init(open: @escaping ConnectionOpener) {
         self.open = open
     }
 

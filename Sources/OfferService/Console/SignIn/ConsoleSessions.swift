@@ -3,6 +3,7 @@ import Cryptography
 import OfferDomain
 import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// Begins, finds and ends the sessions of people in the console.
 ///

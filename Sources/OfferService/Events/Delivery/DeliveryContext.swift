@@ -9,7 +9,7 @@ struct DeliveryContext: Sendable {
     let transport: any Transport
     let runtime: Runtime
     let committer: Committer
-    let open: Committer.Opener
+    let open: ConnectionOpener
     let catalog: @Sendable () -> Catalog
     /// How many entries the log has, as far as this instance knows; `nil` where the database has to be asked.
     let logSize: (@Sendable () -> Int64)?

@@ -3,6 +3,7 @@ import HTTP
 import OfferDomain
 import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// Delivers to one endpoint, from what the database has of it until another instance takes over; used by one thread.
 ///

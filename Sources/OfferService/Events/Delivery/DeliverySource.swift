@@ -2,6 +2,7 @@
 import JSON
 import OfferDomain
 import Storage
+import TransparencyLog
 
 /// Reads the deliveries of an endpoint out of the log; used by one thread.
 struct DeliverySource {

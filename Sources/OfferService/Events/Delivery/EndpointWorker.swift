@@ -3,6 +3,7 @@ import HTTP
 import OfferDomain
 import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// Delivers to one endpoint, on a thread of its own.
 final class EndpointWorker: EventWorker {

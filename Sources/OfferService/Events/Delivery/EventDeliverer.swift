@@ -5,6 +5,7 @@ package import HTTP
 import OfferDomain
 package import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// Delivers to every receiver of the events file; a reload of the configuration changes them.
 ///

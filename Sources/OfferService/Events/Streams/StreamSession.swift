@@ -4,6 +4,7 @@ import Glibc
 import OfferDomain
 import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// Sends entries of the log to one receiver, in order; used by one thread, until another instance takes over.
 ///

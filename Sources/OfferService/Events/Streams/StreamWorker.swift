@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import ServiceRuntime
+import TransparencyLog
 
 /// What sends to one receiver, on a thread of its own.
 protocol EventWorker: Sendable {

@@ -4,6 +4,7 @@ import Glibc
 import JSON
 package import OfferDomain
 import ServiceRuntime
+import TransparencyLog
 
 /// Writes entries as syslog messages.
 ///

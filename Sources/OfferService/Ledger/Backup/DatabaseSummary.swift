@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 import Storage
+import TransparencyLog
 
 /// What a database file holds that was found to be whole.
 package struct DatabaseSummary: Hashable, Sendable {

@@ -2,6 +2,7 @@
 import OfferDomain
 import ServiceRuntime
 import Storage
+import TransparencyLog
 
 // MARK: - Opening a connection
 

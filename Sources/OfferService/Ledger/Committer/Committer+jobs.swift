@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
+import TransparencyLog
 
 extension Committer {
     /// One thing to be written, and who waits for it.

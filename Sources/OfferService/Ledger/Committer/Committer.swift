@@ -3,6 +3,7 @@ import Glibc
 package import OfferDomain
 package import ServiceRuntime
 package import Storage
+package import TransparencyLog
 
 /// The one thread that writes: it takes everything that arrived while the last commit ran, and commits it together.
 ///
@@ -13,9 +14,6 @@ package final class Committer: Sendable {
     /// Changes what is only derived from the log, as an index over it is.
     package typealias Derivation = @Sendable (any DatabaseConnection) throws(StorageError) -> Void
 
-    /// Opens the connection that the committer owns; called again after an I/O error, which breaks a connection.
-    package typealias Opener = @Sendable () throws(StorageError) -> any DatabaseConnection
-
     let queue = Guarded(CommitQueue())
     private let hasEnded = Guarded(false)
     let pulse: CommitterPulse
@@ -23,7 +21,7 @@ package final class Committer: Sendable {
     private let newest = Guarded((recordedAt: Timestamp?.none, keyUses: KeyUses()))
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
     let place: DatabasePlace?
-    let open: Opener
+    let open: ConnectionOpener
     let clock: WallClock
     let observer: any CommitObserver
     /// Whether the next connection must look every customer up, because the grant filter could not be read.
@@ -82,7 +80,7 @@ package final class Committer: Sendable {
         observer: any CommitObserver,
         gate: KeyGate = KeyGate(),
         options: CommitterOptions = CommitterOptions(),
-        open: @escaping Opener
+        open: @escaping ConnectionOpener
     ) {
         self.init(
             clock: clock,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 package import ServiceRuntime
+package import Storage
 
 /// How a committer works: what it is in the service, and figures that are tuned.
 package struct CommitterOptions: Sendable {
@@ -43,7 +44,7 @@ package struct CommitterOptions: Sendable {
 package struct CommitterDatabase: Sendable {
     /// Opens the connection that the committer owns; called again after an I/O error, which leaves a connection in an
     /// unknown state.
-    package let open: Committer.Opener
+    package let open: ConnectionOpener
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
     package let place: DatabasePlace?
     /// Checkpoints the write-ahead log of a database in a file; started and stopped with the committer.
@@ -52,7 +53,7 @@ package struct CommitterDatabase: Sendable {
     package init(
         place: DatabasePlace? = nil,
         logKeeper: WriteAheadLogKeeper? = nil,
-        open: @escaping Committer.Opener
+        open: @escaping ConnectionOpener
     ) {
         self.open = open
         self.place = place

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 package import Storage
+package import TransparencyLog
 
 /// What came of a ``DecisionRequest``, all of it recorded and durable.
 package enum Verdict: Sendable {
@@ -45,6 +46,18 @@ package enum LedgerError: Error, Hashable, Sendable {
 /// The value of an expression about the database, whose errors become the ledger's: `try database(table.all())`.
 func database<Value>(_ body: @autoclosure () throws(StorageError) -> Value) throws(LedgerError) -> Value {
     do { return try body() } catch { throw .database(error) }
+}
+
+extension LedgerError {
+    /// Why the log could not be gone on with.
+    init(_ error: AuditReadError) {
+        switch error {
+        case .database(let error): self = .database(error)
+        case .damaged(let index): self = .log(.entryDamaged(index: index))
+        case .log(let fault): self = .log(fault)
+        case .noSuchTree(let size): self = .log(.notContinued(size: size))
+        }
+    }
 }
 
 extension LedgerError: CustomStringConvertible {

@@ -2,6 +2,7 @@
 import OfferDomain
 package import ServiceRuntime
 package import Storage
+package import TransparencyLog
 
 /// Moves the whole history of a service into another database: ledger, callers, log, checkpoints, index.
 ///

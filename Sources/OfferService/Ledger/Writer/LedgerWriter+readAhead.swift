@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 import Storage
+import TransparencyLog
 
 /// What was asked ahead in a transaction, where each question would be a round trip of its own.
 struct AskedAhead {

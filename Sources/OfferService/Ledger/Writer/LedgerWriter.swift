@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 package import Storage
+package import TransparencyLog
 
 /// Decides and records inside the open transaction of one connection; used by one thread, the committer's.
 ///
@@ -260,7 +261,7 @@ package final class LedgerWriter {
     private func writeTree() throws(LedgerError) -> TreeHead? {
         if let durableHead, durableHead.size == tree.size { return durableHead }
         let head = tree.head
-        try log.write(tree.takeChanges(), head)
+        try database(log.write(tree.takeChanges(), head))
         return head
     }
 

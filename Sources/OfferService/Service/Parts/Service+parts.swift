@@ -3,6 +3,7 @@ import Dispatch
 import HTTP
 import ServiceRuntime
 import Storage
+package import TransparencyLog
 
 extension Service {
     /// Every part, in the order in which they start; they stop in the reverse.

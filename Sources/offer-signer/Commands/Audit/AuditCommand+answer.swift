@@ -3,6 +3,7 @@ import Cryptography
 import JSON
 import OfferService
 import ServiceRuntime
+import TransparencyLog
 
 /// `offer-signer audit find --answer FILE`: the records of an answer of the service, as somebody has it.
 extension AuditCommand {

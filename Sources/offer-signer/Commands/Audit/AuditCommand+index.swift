@@ -2,6 +2,7 @@
 import Cryptography
 import OfferDomain
 import OfferService
+import TransparencyLog
 
 /// Finding the record of a signature, and looking after the index.
 extension AuditCommand {

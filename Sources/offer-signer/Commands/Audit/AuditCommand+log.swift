@@ -3,6 +3,7 @@ import OfferDomain
 import OfferService
 import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// `offer-signer audit verify` and `audit new-log`.
 extension AuditCommand {

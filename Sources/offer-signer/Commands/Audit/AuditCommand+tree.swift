@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferService
 import Storage
+import TransparencyLog
 
 extension AuditCommand {
     /// `offer-signer audit export --tiles DIR`.

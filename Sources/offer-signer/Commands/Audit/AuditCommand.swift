@@ -4,6 +4,7 @@ import OfferDomain
 import OfferService
 import ServiceRuntime
 import Storage
+import TransparencyLog
 
 /// `offer-signer audit`.
 enum AuditCommand: Command {

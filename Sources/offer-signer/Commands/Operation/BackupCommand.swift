@@ -2,6 +2,7 @@
 import OfferDomain
 import OfferService
 import ServiceRuntime
+import TransparencyLog
 
 /// `offer-signer backup`.
 enum BackupCommand: Command {

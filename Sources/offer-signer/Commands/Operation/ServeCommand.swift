@@ -3,6 +3,7 @@ import Cryptography
 import Glibc
 import OfferService
 import ServiceRuntime
+import TransparencyLog
 
 /// `offer-signer serve`.
 enum ServeCommand: Command {

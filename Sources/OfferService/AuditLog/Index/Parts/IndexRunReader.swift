@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
+import TransparencyLog
 
 /// Makes runs of the index from the log.
 struct IndexRunReader {
@@ -22,7 +23,7 @@ struct IndexRunReader {
         try self.init(format, open: ledger.openForReading)
     }
 
-    init(_ format: AuditIndexFormat, open: Committer.Opener) throws(AuditReadError) {
+    init(_ format: AuditIndexFormat, open: ConnectionOpener) throws(AuditReadError) {
         try self.init(reading(open()), format)
     }
 

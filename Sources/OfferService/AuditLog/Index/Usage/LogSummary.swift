@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 package import Storage
+package import TransparencyLog
 
 /// What the entries of a span of time come to.
 package struct LogSummary: Sendable {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-import Storage
+package import Storage
 
 /// The log as rows: entries, tiles, head.
-struct LogTables {
+package struct LogTables {
     let connection: any DatabaseConnection
 
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
     /// What the log says of itself.
-    func head() throws(AuditReadError) -> TreeHead {
+    package func head() throws(AuditReadError) -> TreeHead {
         var head: TreeHead?
         try rows(SQL("SELECT size, root_hash FROM log_head")) { row in head = TreeHead(row) }
         guard let head else { throw .log(.headMissing) }
@@ -15,7 +19,7 @@ struct LogTables {
     }
 
     /// What the log says of itself, and how many entries there are if none is missing.
-    func headAndEntryCount() throws(AuditReadError) -> (head: TreeHead, entryCount: Int64) {
+    package func headAndEntryCount() throws(AuditReadError) -> (head: TreeHead, entryCount: Int64) {
         var head: TreeHead?
         var last: Int64?
         try rows(Self.headAndEntryCount) { row in
@@ -31,15 +35,15 @@ struct LogTables {
     )
 
     /// Asks ahead what ``headAndEntryCount()`` reads.
-    func askHead() throws(StorageError) { try connection.ask(Self.headAndEntryCount) }
+    package func askHead() throws(StorageError) { try connection.ask(Self.headAndEntryCount) }
 
     /// Asks ahead what ``newestEntries(from:upTo:atMost:_:)`` reads.
-    func askNewestEntries(from first: Int64, atMost count: Int64) throws(StorageError) {
+    package func askNewestEntries(from first: Int64, atMost count: Int64) throws(StorageError) {
         try connection.ask(Self.entries(in: first..<first + count))
     }
 
     /// Gives the last entries of the log, in order; there are at most `count`, and all of them must be there.
-    func newestEntries(
+    package func newestEntries(
         from first: Int64,
         upTo end: Int64,
         atMost count: Int64,
@@ -65,7 +69,7 @@ struct LogTables {
     }
 
     /// Gives each entry of a span, in order; all of them must be there.
-    func entries(in span: Range<Int64>, _ each: ([UInt8]) -> Void) throws(AuditReadError) {
+    package func entries(in span: Range<Int64>, _ each: ([UInt8]) -> Void) throws(AuditReadError) {
         let next = try contiguousEntries(in: span, each)
         guard next == span.upperBound else { throw .damaged(index: next) }
     }
@@ -106,10 +110,10 @@ struct LogTables {
     }
 
     /// Writes tiles and the head; the transaction is the caller's.
-    func write(_ tiles: [TreeEdge.Tile], _ head: TreeHead) throws(LedgerError) {
-        for tile in tiles { try database(write(tile)) }
+    package func write(_ tiles: [TreeEdge.Tile], _ head: TreeHead) throws(StorageError) {
+        for tile in tiles { try write(tile) }
         let sql = SQL("UPDATE log_head SET size = ?, root_hash = ?", .integer(head.size), .blob(head.rootHash.bytes))
-        try database(connection.enqueue(sql, changing: 1))
+        try connection.enqueue(sql, changing: 1)
     }
 
     private func write(_ tile: TreeEdge.Tile) throws(StorageError) {

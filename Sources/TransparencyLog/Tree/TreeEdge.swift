@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
+package import Cryptography
 
 /// What the next entry changes of the log's tree, in memory: its frontier, and the tile of each level that is not full.
 ///
 /// Adding an entry takes one hash for it and one for each node that it completes, one in the long run.
-struct TreeEdge: Hashable, Sendable {
+package struct TreeEdge: Hashable, Sendable {
     /// A tile as it is stored.
-    struct Tile: Hashable, Sendable {
+    package struct Tile: Hashable, Sendable {
         let level: Int
         let index: Int64
         /// 32 bytes for each hash.
@@ -23,7 +23,7 @@ struct TreeEdge: Hashable, Sendable {
     private static let fullByteCount = TileCoordinate.fullWidth * SHA256Digest.byteCount
 
     /// The edge of a tree without entries.
-    init() {}
+    package init() {}
 
     /// The edge of a tree of `size` entries, from the hashes of its partial tiles by level.
     ///
@@ -45,11 +45,13 @@ struct TreeEdge: Hashable, Sendable {
         self.partials = partials.isEmpty ? [[]] : partials
     }
 
-    var size: Int64 { frontier.size }
-    var head: TreeHead { frontier.head }
+    /// How many entries the tree has.
+    package var size: Int64 { frontier.size }
+    /// Size and root hash of the tree; each call computes the hash.
+    package var head: TreeHead { frontier.head }
 
     /// Adds an entry, by its hash.
-    mutating func append(_ leaf: SHA256Digest) {
+    package mutating func append(_ leaf: SHA256Digest) {
         let completed = frontier.append(leaf)
         add(leaf, toLevel: 0)
         for (index, root) in completed.enumerated() { add(root, toLevel: index + 1) }
@@ -71,7 +73,7 @@ struct TreeEdge: Hashable, Sendable {
     /// The tiles to be written since the last time: full ones, and of levels above 0 partial ones too.
     ///
     /// The partial tile of level 0 can be had from its at most 255 entries.
-    mutating func takeChanges() -> [Tile] {
+    package mutating func takeChanges() -> [Tile] {
         guard changedLevels != 0 || !filled.isEmpty else { return [] }
         let partial = partials.indices.filter { changedLevels >> UInt64($0) & 1 == 1 }.map { level in
             let full = TileCoordinate.extent(level: level, treeSize: size).full

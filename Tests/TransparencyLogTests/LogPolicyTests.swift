@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-import OfferService
 import Testing
+import TransparencyLog
 
 struct LogPolicyTests {
     private static let bytes = (0..<5).map { Ed25519PublicKey(bytes: [UInt8](repeating: UInt8($0 + 1), count: 32)) }

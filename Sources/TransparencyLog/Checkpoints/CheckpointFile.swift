@@ -97,7 +97,7 @@ package enum CheckpointFileError: Error, Hashable, Sendable, CustomStringConvert
     case inUse(path: String, process: Int32?)
 
     /// Whether it is another service's.
-    var isInUse: Bool { if case .inUse = self { true } else { false } }
+    package var isInUse: Bool { if case .inUse = self { true } else { false } }
 
     /// A sentence for the log, with what to do where an operator can do something.
     package var description: String {

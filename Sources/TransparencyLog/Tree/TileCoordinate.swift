@@ -53,7 +53,7 @@ package enum TilePath: Hashable, Sendable {
         guard let (index, width) = Self.place(text[(slash + 1)...]) else { return nil }
         if first.elementsEqual("entries".utf8) {
             self = .entries(index: index, width: width)
-        } else if let level = decimal(first), level <= 63,
+        } else if let level = Int64(decimal: first), level <= 63,
             let tile = TileCoordinate(level: Int(level), index: index, width: width)
         {
             self = .tile(tile)
@@ -75,7 +75,7 @@ package enum TilePath: Hashable, Sendable {
         guard let last = parts.last else { return nil }
         let suffix = Array(".p".utf8)
         if parts.count > 1, parts[parts.count - 2].suffix(suffix.count).elementsEqual(suffix) {
-            guard let width = decimal(last), 1..<Int64(TileCoordinate.fullWidth) ~= width else { return nil }
+            guard let width = Int64(decimal: last), 1..<Int64(TileCoordinate.fullWidth) ~= width else { return nil }
             var groups = Array(parts.dropLast())
             groups[groups.count - 1] = groups[groups.count - 1].dropLast(suffix.count)
             return index(groups).map { ($0, Int(width)) }
@@ -122,9 +122,11 @@ package enum TilePath: Hashable, Sendable {
 
 private func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 
-/// A number from 0 as people write it: digits alone, no zero before others, within 64 bits.
-func decimal(_ text: ArraySlice<UInt8>) -> Int64? {
-    guard (1...19).contains(text.count), text.allSatisfy(isDigit) else { return nil }
-    guard text.count == 1 || text.first != UInt8(ascii: "0") else { return nil }
-    return Int64(String(decoding: text, as: UTF8.self))
+extension Int64 {
+    /// A number from 0 as people write it: digits alone, no zero before others, within 64 bits; nil for anything else.
+    package init?(decimal text: ArraySlice<UInt8>) {
+        guard (1...19).contains(text.count), text.allSatisfy(isDigit) else { return nil }
+        guard text.count == 1 || text.first != UInt8(ascii: "0") else { return nil }
+        self.init(String(decoding: text, as: UTF8.self))
+    }
 }

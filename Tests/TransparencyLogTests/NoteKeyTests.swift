@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-import OfferService
 import Testing
+import TransparencyLog
 
 struct NoteKeyTests {
     /// The example of the specification.

@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-@testable import OfferService
+@testable import TransparencyLog
 
 /// Where tiles are, as the paths below `tile/` say it.
 struct TilePathTests {

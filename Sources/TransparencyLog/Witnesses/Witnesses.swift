@@ -108,7 +108,7 @@ package final class Witnesses: Sendable {
     package var gauges: [Gauge] { Self.gauges(of: reports) }
 
     /// For the metrics of a service that may have no witnesses.
-    static func gauges(of reports: [Report]) -> [Gauge] {
+    package static func gauges(of reports: [Report]) -> [Gauge] {
         let states = reports.flatMap { report in
             Report.State.allCases.map { state in
                 Gauge.Sample(

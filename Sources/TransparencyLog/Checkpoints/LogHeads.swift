@@ -12,15 +12,20 @@ package protocol LogHeads: Sendable {
 }
 
 /// The log of a database that is not there yet.
-struct NoLogHeads: LogHeads {
-    var newest: TreeHead? { .empty }
+package struct NoLogHeads: LogHeads {
+    package init() {}
 
-    func rootHash(ofSize size: Int64) throws(AuditReadError) -> SHA256Digest {
+    /// The tree without entries.
+    package var newest: TreeHead? { .empty }
+
+    /// That of no entries.
+    package func rootHash(ofSize size: Int64) throws(AuditReadError) -> SHA256Digest {
         guard size == 0 else { throw .noSuchTree(size: size) }
         return TreeHead.empty.rootHash
     }
 
-    func consistencyProof(from: Int64, to: Int64) throws(AuditReadError) -> [SHA256Digest] {
+    /// Empty, as there is one tree.
+    package func consistencyProof(from: Int64, to: Int64) throws(AuditReadError) -> [SHA256Digest] {
         guard from == 0, to == 0 else { throw .noSuchTree(size: to) }
         return []
     }
@@ -49,7 +54,8 @@ package struct SignableLog: Sendable {
 
 /// Why a checkpoint was not made durable.
 package enum CheckpointKeepingError: Error, Sendable, CustomStringConvertible {
-    case records(LedgerError)
+    /// The database could not be written to; says why.
+    case records(String)
     case file(CheckpointFileError)
     /// The database holds a checkpoint that is as large, with another hash.
     case contradictsEarlier
@@ -59,53 +65,11 @@ package enum CheckpointKeepingError: Error, Sendable, CustomStringConvertible {
     /// A sentence for the log, and for `check`.
     package var description: String {
         switch self {
-        case .records(let error): error.description
+        case .records(let reason): reason
         case .file(let error): error.description
         case .contradictsEarlier:
             "The database holds an earlier checkpoint of as many entries with another hash."
         case .isOutrun(let other): "The database holds a checkpoint of \(other.size) entries."
-        }
-    }
-}
-
-/// The database, through the committer, and after it the file beside it.
-package struct DurableCheckpoints: CheckpointKeeping {
-    private let committer: Committer
-    private let file: CheckpointFile
-
-    package init(committer: Committer, file: CheckpointFile) {
-        self.committer = committer
-        self.file = file
-    }
-
-    /// Writes the database first, so that another instance's larger checkpoint keeps it out of the file.
-    package func keep(_ signed: SignedCheckpoint) throws(CheckpointKeepingError) {
-        let outcome: CheckpointTable.Keeping
-        do throws(LedgerError) {
-            outcome = try committer.keepBlocking(.checkpoint(signed))
-        } catch {
-            throw .records(error)
-        }
-        if case .hasOther(let other) = outcome {
-            throw other.size > signed.checkpoint.size ? .isOutrun(by: other) : .contradictsEarlier
-        }
-        try take(signed)
-    }
-
-    /// Writes the file only.
-    package func take(_ signed: SignedCheckpoint) throws(CheckpointKeepingError) {
-        do { try file.write(signed.ownNote.bytes) } catch { throw .file(error) }
-    }
-
-    /// Writes the database only.
-    package func keep(
-        _ cosignature: VerifiedSignature,
-        of signed: SignedCheckpoint
-    ) throws(CheckpointKeepingError) {
-        do throws(LedgerError) {
-            _ = try committer.keepBlocking(.cosignature(cosignature, signed))
-        } catch {
-            throw .records(error)
         }
     }
 }

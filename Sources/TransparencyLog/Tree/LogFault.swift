@@ -36,15 +36,3 @@ package enum LogFault: Error, Hashable, Sendable, CustomStringConvertible {
         return "The audit log is not as it was written: \(reason). Nothing is added to it; see docs/audit-log.md."
     }
 }
-
-extension LedgerError {
-    /// Why the log could not be gone on with.
-    init(_ error: AuditReadError) {
-        switch error {
-        case .database(let error): self = .database(error)
-        case .damaged(let index): self = .log(.entryDamaged(index: index))
-        case .log(let fault): self = .log(fault)
-        case .noSuchTree(let size): self = .log(.notContinued(size: size))
-        }
-    }
-}

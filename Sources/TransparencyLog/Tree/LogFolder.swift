@@ -84,7 +84,9 @@ struct LogFolder {
                     unsafe String(cString: $0)
                 }
             }
-            if let width = decimal(Array(name.utf8)[...]), 1..<256 ~= width, width != one { widths.append(Int(width)) }
+            if let width = Int64(decimal: Array(name.utf8)[...]), 1..<256 ~= width, width != one {
+                widths.append(Int(width))
+            }
         }
         guard errno == 0 else { throw .cannotRead(path: folder, systemMessage(errno)) }
         return widths

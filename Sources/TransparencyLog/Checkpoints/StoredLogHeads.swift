@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 import ServiceRuntime
-import Storage
+package import Storage
 
 /// The log in the database, through a connection of its own that only reads.
 package final class StoredLogHeads: LogHeads {
     private let newestHead: (@Sendable () -> TreeHead)?
-    private let open: Committer.Opener
+    private let open: ConnectionOpener
     private let connection = Guarded<(any DatabaseConnection)?>(nil)
 
     /// Reads through what `open` opens; `newest` tells what is durable, `nil` where others add to the log too, so that only
     /// the database knows.
-    package init(newest: (@Sendable () -> TreeHead)?, open: @escaping Committer.Opener) {
+    package init(newest: (@Sendable () -> TreeHead)?, open: @escaping ConnectionOpener) {
         newestHead = newest
         self.open = open
     }
 
     /// Closes the connection; who asks later opens another.
-    func close() { connection.withLock { $0 = nil } }
+    package func close() { connection.withLock { $0 = nil } }
 
     /// Without `newest`, the head in the database; `nil` also if it can't be read.
     package var newest: TreeHead? {

@@ -3,7 +3,7 @@ import Cryptography
 
 extension LogTables {
     /// The edge of the stored tree, put together from its last tiles and the entries after them, and held to its head.
-    func edge() throws(AuditReadError) -> TreeEdge {
+    package func edge() throws(AuditReadError) -> TreeEdge {
         let head = try head()
         var partials: [[UInt8]] = []
         var level = 0

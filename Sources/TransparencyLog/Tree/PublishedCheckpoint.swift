@@ -16,7 +16,7 @@ package struct PublishedCheckpoint: Hashable, Sendable {
 
 extension PublishedCheckpoint {
     /// What was signed, with the witnesses' signatures that came for it so far.
-    init(_ signed: SignedCheckpoint) {
+    package init(_ signed: SignedCheckpoint) {
         self.init(head: signed.checkpoint.head, note: signed.note.bytes)
     }
 }

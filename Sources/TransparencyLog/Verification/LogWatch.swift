@@ -2,7 +2,7 @@
 import Dispatch
 package import OfferDomain
 package import ServiceRuntime
-import Storage
+package import Storage
 
 /// Verifies the whole log while the service runs, slowly, soon after its start and then once a day.
 package final class LogWatch: Sendable {
@@ -22,7 +22,7 @@ package final class LogWatch: Sendable {
 
     private let key: NoteVerifierKey
     private let file: CheckpointFile
-    private let open: Committer.Opener
+    private let open: ConnectionOpener
     private let clock: WallClock
     private let log: Log
     private let damaged: @Sendable (String) -> Void
@@ -32,10 +32,11 @@ package final class LogWatch: Sendable {
     private let wake = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    init(
+    /// Verifies nothing before ``start()``; `damaged` is told what is found not to be as it was written.
+    package init(
         key: NoteVerifierKey,
         file: CheckpointFile,
-        open: @escaping Committer.Opener,
+        open: @escaping ConnectionOpener,
         clock: WallClock,
         log: Log,
         damaged: @escaping @Sendable (String) -> Void
@@ -51,7 +52,8 @@ package final class LogWatch: Sendable {
     /// What the last one found; `nil` before the first has ended.
     package var latest: Result? { result.withLock { $0 } }
 
-    func start() {
+    /// Starts the thread, which begins at once.
+    package func start() {
         isRunning.withLock { $0 = true }
         Worker.start(named: "log-verifier") { [self] in
             repeat { verify() } while wake.wait(timeout: .now() + .seconds(Self.secondsBetween)) == .timedOut
@@ -60,7 +62,7 @@ package final class LogWatch: Sendable {
     }
 
     /// Ends the thread; does nothing if it was not started.
-    func stop() {
+    package func stop() {
         isStopping.withLock { $0 = true }
         guard isRunning.withLock({ $0 }) else { return }
         wake.signal()
