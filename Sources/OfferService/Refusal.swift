@@ -3,6 +3,7 @@ package import Cryptography
 package import HTTP
 package import JSON
 package import OfferDomain
+package import ServiceRuntime
 package import TransparencyLog
 
 /// Why a request ended without what it asked for; these are all the ways.

@@ -68,4 +68,13 @@ package final class RequestContext: Sendable {
             idempotency: idempotency
         ).with(proof)
     }
+
+    /// The same, as the ledger has it for a decision about that offer.
+    func origin(of offer: CatalogOffer) -> DecisionOrigin {
+        var origin = DecisionOrigin(requestID: id, receivedAt: receivedAt, caller: caller, catalog: catalog)
+        origin.idempotency = idempotency
+        origin.genuineApp = proof(of: offer)
+        origin.isAwaited = isAwaited
+        return origin
+    }
 }

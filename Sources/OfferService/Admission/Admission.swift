@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import OfferDomain
-import ServiceRuntime
+package import ServiceRuntime
 
 /// Lets callers in as often as they may ask, before anything expensive is done for them.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 package import OfferDomain
+package import ServiceRuntime
 
 /// What a caller may do.
 package enum CallerRole: String, CaseIterable, Hashable, Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 package import OfferDomain
+import ServiceRuntime
 package import Storage
 
 /// Why a caller could not be changed.

@@ -45,9 +45,6 @@ struct LedgerFacts: Sendable {
     /// Whether the offered product was bought within ten minutes of the signature, without a promotional offer.
     let isBoughtWithoutOffer: Bool
 
-    /// How long after the signature a purchase counts as made with it.
-    static let purchaseMinutes = 10
-
     init(
         _ outcome: DiagnosisJob.Outcome,
         _ keys: AppPseudonyms,
@@ -74,7 +71,7 @@ struct LedgerFacts: Sendable {
             signedAt.map { signedAt in
                 all.contains { record in
                     record.productID == fields.productID && record.purchasedAt >= signedAt
-                        && record.purchasedAt < signedAt.adding(minutes: Self.purchaseMinutes)
+                        && record.purchasedAt < signedAt.adding(minutes: BoughtWithoutOffer.purchaseMinutes)
                         && record.mayLackOffer && record.offerType != .known(.promotional)
                 }
             } ?? false

@@ -11,8 +11,6 @@ package import Storage
 package final class Membership: Sendable {
     /// How often it looks.
     package static let intervalMilliseconds = 500
-    /// Who has been silent for so long is gone.
-    package static let patienceMilliseconds: Int64 = 3_000
 
     private struct State {
         var instance: Instance

@@ -57,7 +57,7 @@ final class MembershipRound {
         for row in try table.all() where row.instance.id != id {
             let other = row.instance.id
             if heard[other]?.beats != row.beats { heard[other] = (row.beats, now) }
-            guard let last = heard[other], now - last.at >= Membership.patienceMilliseconds * 1000 else {
+            guard let last = heard[other], now - last.at >= InstanceTable.patienceMilliseconds * 1000 else {
                 seen.others.append(row.instance)
                 continue
             }

@@ -64,7 +64,7 @@ package final class AuthorizeOffer: Sendable {
             accountID: place.keys.accountID(of: request.buyer)
         )
         let decision = DecisionRequest(
-            context,
+            from: context.origin(of: found.offer),
             offer: found.offer,
             customer: DecisionCustomer(customer, at: .googlePlay, of: app, in: context),
             knowledge: knowledge(request, at: place, in: context),

@@ -15,7 +15,7 @@ struct GooglePlayPurchaseLookup: StoreLookup {
     let log: Log
 
     func fetch(_ needs: FactNeeds, for decision: DecisionRequest) async throws(Refusal) -> StoreKnowledge {
-        let (caller, app) = (decision.context.caller, place.app.packageName)
+        let (caller, app) = (decision.origin.caller, place.app.packageName)
         var knowledge = decision.knowledge
         knowledge.mayAsk = false
         let evidence: GooglePlayEvidence
@@ -60,7 +60,7 @@ struct GooglePlayPurchaseLookup: StoreLookup {
         _ evidence: GooglePlayEvidence,
         _ decision: DecisionRequest
     ) async throws(Refusal) -> [Int] {
-        guard !decision.context.isBelieved else { return [] }
+        guard !decision.origin.caller.role.mayAssertFacts else { return [] }
         var named: [PurchaseKey: [UInt8]] = [:]
         for case (let token, .purchase(let purchase)) in evidence.purchases {
             named[place.keys.purchaseKey(of: token)] = purchase.accountID.flatMap(GooglePlayAccountID.init)?.key

@@ -51,14 +51,14 @@ package final class OfferDecider: Sendable {
     ) async throws(Refusal) -> OfferCandidate<Lookup> {
         let fetched = try await candidate.fetched(needs)
         let before = candidate.request.shownSubjects
-        let caller = candidate.request.context.caller
+        let caller = candidate.request.origin.caller
         try admission.admit(caller, about: fetched.request.shownSubjects.filter { !before.contains($0) })
         return fetched
     }
 
     /// Takes room for a request, by what it shows of its customer and its idempotency key.
     func admit(_ request: DecisionRequest) throws(Refusal) {
-        try admission.admit(request.context.caller, about: request.shownSubjects, request.idempotency)
+        try admission.admit(request.origin.caller, about: request.shownSubjects, request.idempotency)
     }
 
     /// The grant, or why there is none.
@@ -79,7 +79,7 @@ package final class OfferDecider: Sendable {
         case .obstructed(let obstacle): throw refusal(of: request.offer, for: obstacle)
         case .refused(let decision):
             count(decision, request.offer)
-            let caller = request.context.caller
+            let caller = request.origin.caller
             // An app learns nothing of the names that a backend has linked.
             let told = caller.role == .app ? decision.counted(by: []) : decision
             let json = DecisionJSON(told, of: request.offer, policyName: request.policyName)

@@ -37,7 +37,7 @@ package final class PreviewEligibility: Sendable {
         let terms = GrantTerms(id: context.id, at: context.receivedAt)
         let requests = offers.map { offer in
             DecisionRequest(
-                context,
+                from: context.origin(of: offer),
                 offer: offer,
                 customer: customer.customer(for: offer),
                 knowledge: customer.knowledge(for: offer),

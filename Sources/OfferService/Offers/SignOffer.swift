@@ -96,9 +96,15 @@ package final class SignOffer: Sendable {
         let binding = try AccountBinding(customer, shownBy: shown, signing: forms, in: context)
         let subject = try binding.subject(of: listing, in: forms)
         let evidence = VerifiedEvidence(binding, signing: subject, of: listing.bundleID)
-        let plan = SigningPlan(of: request, key: key, listing: listing, subject: subject)
+        let plan = SigningPlan(
+            key: key,
+            listing: listing,
+            binding: customer.binding,
+            subject: subject,
+            client: request.client
+        )
         let decision = DecisionRequest(
-            context,
+            from: context.origin(of: found.offer),
             offer: found.offer,
             customer: DecisionCustomer(customer, at: .appStore, of: found.offer.app, in: context),
             knowledge: evidence.knowledge(),

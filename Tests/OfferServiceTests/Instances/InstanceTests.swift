@@ -200,6 +200,6 @@ import Testing
         #expect(use())
         lease.end()
         #expect(!use())
-        #expect(Lease.lifetimeMilliseconds + 500 < Membership.patienceMilliseconds)
+        #expect(Lease.lifetimeMilliseconds + 500 < InstanceTable.patienceMilliseconds)
     }
 }

@@ -211,7 +211,7 @@ import TransparencyLog
         var waited: [Int64] = []
         let move = LedgerMove(from: source.ledger, to: target.ledger) { waited.append($0) }
         #expect(try move.run().entries == 3)
-        #expect(waited == [Membership.patienceMilliseconds])
+        #expect(waited == [InstanceTable.patienceMilliseconds])
         #expect(try InstanceTable(connection: source.ledger.openPatiently()).all().isEmpty)
     }
 

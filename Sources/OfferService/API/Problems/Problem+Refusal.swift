@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import JSON
 import OfferDomain
+import ServiceRuntime
 import TransparencyLog
 
 extension Problem {

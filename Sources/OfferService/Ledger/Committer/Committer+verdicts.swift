@@ -26,7 +26,7 @@ extension Committer {
 
     /// What came of one request.
     func verdict(on request: DecisionRequest, _ writer: LedgerWriter) throws(LedgerError) -> Verdict {
-        if let isAwaited = request.context.isAwaited, !isAwaited() { return .tooLate }
+        if let isAwaited = request.origin.isAwaited, !isAwaited() { return .tooLate }
         if let stop = stop(of: request, writer) { return .stopped(stop) }
         return try writer.decide(request)
     }

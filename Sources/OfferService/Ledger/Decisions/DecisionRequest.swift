@@ -39,18 +39,18 @@ package final class DecisionRequest: Sendable {
     package let knowledge: StoreKnowledge
     /// For which subscription purchases at Google Play are looked at; `nil` if the entry is in the App Store alone.
     package let googlePlayScope: GooglePlayScope?
-    /// The caller, the time, and the snapshot.
-    package let context: RequestContext
+    /// The caller, the time, and the catalog.
+    package let origin: DecisionOrigin
 
     /// Puts together what is said of the customer and what evidence shows.
     package init(
-        _ context: RequestContext,
+        from origin: DecisionOrigin,
         offer: CatalogOffer,
         customer: DecisionCustomer,
         knowledge: StoreKnowledge,
         terms: GrantTerms
     ) {
-        self.context = context
+        self.origin = origin
         self.terms = terms
         self.offer = offer
         self.customer = customer
@@ -68,18 +68,18 @@ package final class DecisionRequest: Sendable {
         hasAllFacts = facts.isComplete(for: offer.factNeeds)
         self.facts = facts
         self.knowledge = knowledge
-        googlePlayScope = context.catalog.googlePlayScope(of: offer)
-        idempotency = context.idempotency?.bound(to: offer)
+        googlePlayScope = origin.catalog.googlePlayScope(of: offer)
+        idempotency = origin.idempotency?.bound(to: offer)
     }
 
     /// UUIDv7.
-    package var requestID: UniqueID { context.id }
+    package var requestID: UniqueID { origin.requestID }
     /// When the request arrived, by this instance's clock; rules count time up to here.
-    package var receivedAt: Timestamp { context.receivedAt }
+    package var receivedAt: Timestamp { origin.receivedAt }
     /// Who asked; the entry names the caller.
-    package var callerID: CallerID { context.caller.id }
+    package var callerID: CallerID { origin.caller.id }
     /// The policy in force, `sha256:…` over the offers file.
-    package var policyName: String { context.catalog.policyName }
+    package var policyName: String { origin.catalog.policyName }
     /// What the customer gets if the decision is one that it has an answer to.
     package var grantable: Grantable { terms.grantable }
     /// `nil` if no trusted caller stated any.
@@ -135,6 +135,6 @@ package final class DecisionRequest: Sendable {
 
     /// The same request when more is known of the customer.
     package func with(_ knowledge: StoreKnowledge) -> DecisionRequest {
-        DecisionRequest(context, offer: offer, customer: customer, knowledge: knowledge, terms: terms)
+        DecisionRequest(from: origin, offer: offer, customer: customer, knowledge: knowledge, terms: terms)
     }
 }

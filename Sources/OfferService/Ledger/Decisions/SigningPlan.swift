@@ -62,13 +62,18 @@ package final class SigningPlan: Sendable {
     /// The library that the app buys with; `nil` if the request does not say.
     package let client: ReportedClient?
 
-    /// Takes the binding and the client from the request.
-    package init(of request: SignatureRequest, key: SigningKey, listing: AppStoreListing, subject: SigningSubject) {
+    package init(
+        key: SigningKey,
+        listing: AppStoreListing,
+        binding: PurchaseBinding,
+        subject: SigningSubject,
+        client: ReportedClient?
+    ) {
         self.key = key
         self.listing = listing
+        self.binding = binding
         self.subject = subject
-        binding = request.customer.binding
-        client = request.client
+        self.client = client
     }
 
     /// The exact bytes of every form, digested; `allows` is an ``SigningSubject/answer(to:)``.

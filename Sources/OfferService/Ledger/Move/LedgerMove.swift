@@ -82,7 +82,7 @@ package struct LedgerMove {
         let table = InstanceTable(connection: connection)
         let before = try database(table.all())
         guard !before.isEmpty else { return }
-        pause(Membership.patienceMilliseconds)
+        pause(InstanceTable.patienceMilliseconds)
         let now = try database(table.all())
         for row in now where before.contains(row) { try database(table.remove(row)) }
         let living = now.filter { !before.contains($0) }

@@ -16,12 +16,6 @@ package struct GooglePlayPlace: Sendable {
         keys = GooglePlayPseudonyms(pseudonyms, in: app.name)
     }
 
-    /// `nil` if the catalog has no app of that package.
-    package init?(_ packageName: PackageName, under snapshot: Snapshot) {
-        guard let app = snapshot.catalog.googlePlayApps[packageName] else { return nil }
-        self.init(app, snapshot.pseudonyms, snapshot.catalog)
-    }
-
     /// The offer that the store calls so; `nil` if the catalog has none.
     package func offer(_ path: GooglePlayOfferPath) -> CatalogOffer? {
         guard let offerID = try? GooglePlayOfferID(path.offerID), let basePlanID = try? BasePlanID(path.basePlanID),

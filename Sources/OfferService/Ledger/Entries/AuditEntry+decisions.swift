@@ -127,7 +127,7 @@ extension AuditEntry {
 
     /// What the app has proven of itself; nothing of one that has not.
     private static func write(genuineApp request: DecisionRequest, _ writer: inout JSONWriter) {
-        guard let proof = request.context.proof(of: request.offer) else { return }
+        guard let proof = request.origin.genuineApp else { return }
         writer.name("genuine")
         writer.beginObject()
         writer.member("by", plain: proof.method.rawValue)

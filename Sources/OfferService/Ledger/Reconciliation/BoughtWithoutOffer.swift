@@ -23,6 +23,9 @@ package struct BoughtWithoutOffer: Hashable, Sendable {
     package let purchasedAt: Timestamp
     /// Library and version, if the request for the signature named them.
     package let client: String?
+
+    /// How long after the signature a purchase counts as made with it.
+    package static let purchaseMinutes = 10
 }
 
 /// The redemption of an offer, with the client that the offer was signed for.
@@ -122,7 +125,7 @@ extension LedgerWriter {
         before purchase: NewPurchase
     ) throws(LedgerError) -> UniqueID? {
         let latest = purchase.record.purchasedAt
-        let earliest = latest.adding(minutes: -LedgerFacts.purchaseMinutes)
+        let earliest = latest.adding(minutes: -BoughtWithoutOffer.purchaseMinutes)
         let grants = try database(redemptions.grants(of: offer, to: purchase.chain).map(\.id))
         for grantID in grants.sorted(by: >) where grantID.timestamp >= earliest && grantID.timestamp <= latest {
             let isUsed = try isAnyRow(

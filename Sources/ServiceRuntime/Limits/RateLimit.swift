@@ -8,7 +8,8 @@ package struct RateLimit: Hashable, Sendable, CustomStringConvertible {
     /// How many may come at once after a pause; at least 1.
     package let burst: Int
 
-    private enum Period: String, CaseIterable {
+    /// What a rate is counted by.
+    package enum Period: String, CaseIterable {
         case second = "s"
         case minute = "min"
 
@@ -28,15 +29,10 @@ package struct RateLimit: Hashable, Sendable, CustomStringConvertible {
         (self.requests, self.period, self.burst) = (requests, period, burst)
     }
 
-    private init(_ requests: Int, per period: Period, burst: Int) {
+    /// Both numbers are at least 1.
+    package init(_ requests: Int, per period: Period, burst: Int) {
         (self.requests, self.period, self.burst) = (requests, period, burst)
     }
-
-    /// The rate of diagnoses for each caller.
-    static let diagnoses = RateLimit(10, per: .second, burst: 20)
-
-    /// The rate of steps of sign-ins to the console, for each network address.
-    static let signIns = RateLimit(60, per: .minute, burst: 60)
 
     private static func number(_ text: Substring) -> Int? {
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else { return nil }
@@ -47,10 +43,10 @@ package struct RateLimit: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(requests)/\(period.rawValue):\(burst)" }
 
     /// How much time one request takes of the steady rate.
-    var nanosecondsPerRequest: Int64 { period.nanoseconds / Int64(requests) }
+    package var nanosecondsPerRequest: Int64 { period.nanoseconds / Int64(requests) }
 
     /// Within how many seconds as many have room as at once; at least 1.
-    var windowSeconds: Int64 { max(1, Int64(burst) * nanosecondsPerRequest / 1_000_000_000) }
+    package var windowSeconds: Int64 { max(1, Int64(burst) * nanosecondsPerRequest / 1_000_000_000) }
 
     /// What may be written, for help and messages.
     package static let expected = "N/s or N/min, with :BURST after it if more may come at once, such as 20/s:200"

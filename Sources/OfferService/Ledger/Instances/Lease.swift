@@ -8,7 +8,7 @@ import Synchronization
 /// then what was switched off is said to be obeyed without it. So one that was held up, or can't reach the database,
 /// must stop by itself before that.
 package final class Lease: Sendable {
-    /// Less than ``Membership/patienceMilliseconds``, by more than a signature takes.
+    /// Less than ``InstanceTable/patienceMilliseconds``, by more than a signature takes.
     package static let lifetimeMilliseconds: Int64 = 2_000
 
     private let clock: WallClock

@@ -26,6 +26,9 @@ package struct Instance: Hashable, Sendable {
 
 /// The services that share a database, as rows of it.
 package struct InstanceTable {
+    /// An instance that has been silent for longer is gone.
+    package static let patienceMilliseconds: Int64 = 3_000
+
     private let connection: any DatabaseConnection
 
     package init(connection: any DatabaseConnection) {

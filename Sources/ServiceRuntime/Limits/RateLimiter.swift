@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import ServiceRuntime
 
 /// Counts who asks by the generic cell rate algorithm: one number for each, the instant at which all that they have asked
 /// would be worked off at the steady rate.
 ///
 /// Source: ITU-T I.371, virtual scheduling.
-final class RateLimiter<Key: Hashable & Sendable>: Sendable {
+package final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// In nanoseconds of the stopwatch.
     private let workedOffAt = Guarded<[Key: Int64]>([:])
     private let stopwatch: Stopwatch
     /// How many are remembered; those who have nothing to work off are forgotten first.
     private let mostKeys: Int
 
-    init(_ stopwatch: Stopwatch, mostKeys: Int = 65_536) {
+    /// Remembers nothing yet.
+    package init(_ stopwatch: Stopwatch, mostKeys: Int = 65_536) {
         self.stopwatch = stopwatch
         self.mostKeys = mostKeys
     }
@@ -20,7 +20,7 @@ final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// Takes room for so many requests; what one asks at once is never more than a burst, so that it can be had at all.
     ///
     /// - Returns: After how many nanoseconds there is room; `nil` if it was taken.
-    func take(_ count: Int, for key: Key, _ limit: RateLimit) -> Int64? {
+    package func take(_ count: Int, for key: Key, _ limit: RateLimit) -> Int64? {
         let now = stopwatch.microseconds * 1000
         let cost = Int64(min(count, limit.burst)) * limit.nanosecondsPerRequest
         let tolerance = Int64(limit.burst) * limit.nanosecondsPerRequest

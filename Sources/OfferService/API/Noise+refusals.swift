@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Refusal {
+    /// Whether nothing else in the audit log tells of it.
+    var isNoise: Bool {
+        switch self {
+        case .request, .caller, .decision(.unknownOffer): true
+        case .decision(.notEligible), .decision(.offerNotUsable), .service(.signingFailed): false
+        case .service: true
+        }
+    }
+}
+
+extension Noise {
+    /// `route` is `nil` of a request that the HTTP server turned away before its call was looked for.
+    package init(route: Route?, problem: String) {
+        self.init(call: route?.rawValue, problem: problem)
+    }
+}

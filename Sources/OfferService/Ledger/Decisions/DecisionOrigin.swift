@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// Where a request for a decision comes from, and by which catalog it is decided.
+package struct DecisionOrigin: Sendable {
+    /// UUIDv7; a grant has it too.
+    package let requestID: UniqueID
+    /// When the request arrived, by this instance's clock; rules count time up to here.
+    package let receivedAt: Timestamp
+    /// Who asked.
+    package let caller: Caller
+    /// The catalog of the snapshot that the request came under.
+    package let catalog: Catalog
+    /// `nil` without an idempotency key.
+    package var idempotency: IdempotencyClaim?
+    /// What the app that asks has proven of itself, where that counts for the offer.
+    package var genuineApp: GenuineApp?
+    /// Whether the answer can still be sent; `nil` of a caller that waits however long it takes.
+    package var isAwaited: (@Sendable () -> Bool)?
+
+    package init(requestID: UniqueID, receivedAt: Timestamp, caller: Caller, catalog: Catalog) {
+        self.requestID = requestID
+        self.receivedAt = receivedAt
+        self.caller = caller
+        self.catalog = catalog
+    }
+}

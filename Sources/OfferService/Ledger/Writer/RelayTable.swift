@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+import Storage
+
+/// Bodies of notifications that are still to be relayed.
+struct RelayTable {
+    let connection: any DatabaseConnection
+
+    struct Row {
+        let entryIndex: Int64
+        let body: [UInt8]
+    }
+
+    func add(_ body: [UInt8], of store: Store, entry: Int64, at instant: Timestamp) throws(StorageError) {
+        try connection.enqueue(
+            SQL(
+                "INSERT INTO relayed_notifications (entry_index, store, body, received_at) VALUES (?, ?, ?, ?)",
+                .integer(entry),
+                .text(store.recordName),
+                .blob(body),
+                .integer(instant.milliseconds)
+            )
+        )
+    }
+
+    func rows(of store: Store, from first: Int64, limit: Int) throws(StorageError) -> [Row] {
+        try connection.all(
+            SQL(
+                """
+                SELECT entry_index, body FROM relayed_notifications WHERE store = ? AND entry_index >= ?
+                ORDER BY entry_index LIMIT ?
+                """,
+                .text(store.recordName),
+                .integer(first),
+                .integer(Int64(limit))
+            )
+        ) { Row(entryIndex: $0.integer(0), body: $0.blob(1)) }
+    }
+}

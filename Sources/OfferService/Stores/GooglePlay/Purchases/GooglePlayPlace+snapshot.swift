@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+extension GooglePlayPlace {
+    /// `nil` if the catalog has no app of that package.
+    package init?(_ packageName: PackageName, under snapshot: Snapshot) {
+        guard let app = snapshot.catalog.googlePlayApps[packageName] else { return nil }
+        self.init(app, snapshot.pseudonyms, snapshot.catalog)
+    }
+}
