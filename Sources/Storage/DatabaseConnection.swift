@@ -11,20 +11,25 @@ package protocol DatabaseConnection: AnyObject {
     @discardableResult
     func run(_ sql: SQL) throws(StorageError) -> Int
 
-    /// Carries out a statement of which nobody waits to hear, in order with all others of the transaction.
+    /// Carries out a statement without waiting for its result, in order with all others of the transaction.
     ///
-    /// An engine may insert many rows for one table as one statement, and one on the other end of a wire send many statements
-    /// at once; what is asked later finds what they did. What goes wrong is told at the latest by the next answer that is
-    /// read, or by the commit, and then nothing of the transaction is committed. Of two tables of which one refers to the
-    /// other, all rows that are referred to are handed over first.
+    /// An engine on the other end of a wire may send many statements at once; what is asked later finds what they did. An error
+    /// is thrown at the latest by the next answer that is read, or by the commit, and then nothing of the transaction is
+    /// committed.
     func enqueue(_ sql: SQL) throws(StorageError)
+
+    /// Adds a row, or what is selected with these values; not all of them are null.
+    ///
+    /// Within a transaction the rows of one insertion wait, and go as few statements. They are inserted before the next other
+    /// statement, question about their table, or commit; if that fails, nothing of the transaction is committed.
+    func insert(_ row: [SQLValue], into insertion: Insertion) throws(StorageError)
 
     /// Hands out the rows of an answer one by one, in their order.
     ///
     /// The closure may use the connection, but not for the very same statement.
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
 
-    /// The same of rows that are older than the transaction: what ``enqueue(_:)`` was given in it need not be there yet.
+    /// The same of rows that are older than the transaction: what ``insert(_:into:)`` was given in it need not be there yet.
     func earlierRows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
 
     /// Hands out the rows of an answer of any length, of which an engine on the other end of a wire sends some at a time.
@@ -52,7 +57,7 @@ package protocol DatabaseConnection: AnyObject {
     ///
     /// Transactions do not nest. When a statement fails so badly that the engine undoes the transaction by itself, every
     /// further statement and the commit fail with that error, until ``rollback()``; PostgreSQL does so whenever one fails, and
-    /// SQLite whenever one of ``enqueue(_:)`` does.
+    /// SQLite whenever one of ``enqueue(_:)`` or ``insert(_:into:)`` does.
     func begin() throws(StorageError)
 
     /// Begins a transaction that reads what is asked with ``ask(_:)`` before anything else; ``awaitTurn(_:)`` waits for it.
@@ -91,6 +96,11 @@ package protocol DatabaseConnection: AnyObject {
 extension DatabaseConnection {
     /// At once, where that costs no wait.
     package func enqueue(_ sql: SQL) throws(StorageError) { try run(sql) }
+
+    /// At once, too.
+    package func insert(_ row: [SQLValue], into insertion: Insertion) throws(StorageError) {
+        try run(SQL(insertion.one, row))
+    }
 
     /// Waits, if another connection writes.
     package func beginWithoutWaiting() throws(StorageError) { try begin() }

@@ -9,12 +9,22 @@ package enum SQLValue: Hashable, Sendable {
     /// Unicode text; it may be empty and may hold U+0000.
     case text(String)
     case blob([UInt8])
+
+    /// How many bytes an engine is given for it.
+    var byteCount: Int {
+        switch self {
+        case .null: 0
+        case .integer, .real: 8
+        case .text(let text): text.utf8.count
+        case .blob(let blob): blob.count
+        }
+    }
 }
 
 /// A statement and the values for its placeholders.
 ///
-/// The text is written in the program, never put together while it runs, so no data can become SQL; ``TableCopy`` is the one
-/// exception. Values stand as `?`, in their order, in every engine.
+/// The text is written in the program, so no data can become SQL; only ``Insertion`` and ``TableCopy`` put texts together.
+/// Values stand as `?`, in their order, in every engine.
 package struct SQL: Sendable {
     let text: SQLText
     let values: [SQLValue]
@@ -59,7 +69,7 @@ struct SQLText: @unchecked Sendable, CustomStringConvertible {
         unsafe bytes = UnsafeBufferPointer(copy)
     }
 
-    /// The same place for the same text; for ``TableCopy`` alone, since the texts are kept.
+    /// The same place for the same text, which is kept until the program ends.
     static func keeping(_ text: String) -> SQLText {
         kept.withLock { kept in
             if let known = kept[text] { return known }

@@ -2,7 +2,7 @@
 
 /// Copies all rows of a table into another database, of the same engine or the other one.
 ///
-/// Only here is a statement put together while the program runs (decision 77). The name of the table is a constant of the
+/// Only here is a statement put together from names of a schema (decision 77). The name of the table is a constant of the
 /// program. The names of its columns come from the source's schema, and each must be one that needs no quotes: small letters,
 /// digits and `_`. Values are bound, as everywhere.
 package struct TableCopy: Sendable {
@@ -10,7 +10,7 @@ package struct TableCopy: Sendable {
     package let select: SQL
     /// How many values a row has.
     package let columnCount: Int
-    private let insert: SQLText
+    private let insertion: Insertion
 
     /// Reads the columns of a table that both databases have; without a target those of the source alone.
     ///
@@ -25,21 +25,20 @@ package struct TableCopy: Sendable {
         guard columns == other, !columns.isEmpty, columns.allSatisfy(\.hasPlainName) else {
             throw .tableDiffers("\(table)")
         }
-        let names = columns.map(\.name).joined(separator: ", ")
+        let names = columns.map(\.name)
         let key = columns.filter { $0.placeInKey > 0 }.sorted { $0.placeInKey < $1.placeInKey }.map(\.name)
         let order = key.isEmpty ? "" : " ORDER BY \(key.joined(separator: ", "))"
-        let places = columns.map { _ in "?" }.joined(separator: ", ")
-        select = SQL(.keeping("SELECT \(names) FROM \(table)\(order)"))
-        insert = .keeping("INSERT INTO \(table) (\(names)) VALUES (\(places))")
+        select = SQL(.keeping("SELECT \(names.joined(separator: ", ")) FROM \(table)\(order)"))
+        insertion = Insertion(into: table.description, columns: names, onConflict: .fails)
         columnCount = columns.count
     }
 
-    /// Copies the rows of a question by a statement that has a placeholder for each column.
-    package init(select: StaticString, columnCount: Int, insert: StaticString) {
-        (self.select, self.columnCount, self.insert) = (SQL(select), columnCount, SQLText(insert))
+    /// Copies the rows of a question, which have the columns of the insertion.
+    package init(select: StaticString, columnCount: Int, into insertion: Insertion) {
+        (self.select, self.columnCount, self.insertion) = (SQL(select), columnCount, insertion)
     }
 
-    /// Reads the rows in pages, and enqueues each if there is a target; calls the closure after each.
+    /// Reads the rows in pages, and inserts each if there is a target; calls the closure after each.
     ///
     /// Both connections must be within a transaction.
     package func run(
@@ -52,7 +51,7 @@ package struct TableCopy: Sendable {
             guard failure == nil else { return }
             var values: [SQLValue] = []
             for column in 0..<columnCount { values.append(row.value(column)) }
-            do throws(StorageError) { try target?.enqueue(SQL(insert, values)) } catch { failure = error }
+            do throws(StorageError) { try target?.insert(values, into: insertion) } catch { failure = error }
             each()
         }
         if let failure { throw failure }

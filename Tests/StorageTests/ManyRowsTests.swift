@@ -16,8 +16,11 @@ import Testing
     }
 
     private func insert(_ connection: any DatabaseConnection, _ values: [SQLValue]) throws(StorageError) {
-        try connection.enqueue(SQL("INSERT INTO t (id, name, data, part, n) VALUES (?, ?, ?, ?, ?)", values))
+        try connection.insert(values, into: Self.rows)
     }
+
+    private static let rows = Insertion(into: "t", columns: "id, name, data, part, n")
+    private static let others = Insertion(into: "u", columns: "a, b, n")
 
     private func all(_ connection: any DatabaseConnection) throws -> [[SQLValue]] {
         try connection.all(SQL("SELECT id, name, data, part, n FROM t ORDER BY id")) { row in
@@ -84,14 +87,13 @@ import Testing
             try connection.run(
                 SQL("CREATE TABLE slow (id BIGINT PRIMARY KEY, data BLOB CHECK (pg_sleep(0.05) IS NOT NULL))")
             )
+            let insertion = Insertion(into: "slow", columns: "id, data")
             let data = [UInt8](repeating: 7, count: 1 << 20)
             let before = try MemoryUse.settledResidentBytes()
             var most = before
             try connection.transaction { () throws(StorageError) in
                 for id in 0..<128 {
-                    try connection.enqueue(
-                        SQL("INSERT INTO slow (id, data) VALUES (?, ?)", .integer(Int64(id)), .blob(data))
-                    )
+                    try connection.insert([.integer(Int64(id)), .blob(data)], into: insertion)
                     most = max(most, (try? MemoryUse.residentBytes()) ?? .max)
                 }
             }
@@ -127,13 +129,14 @@ import Testing
         let place = try Place(engine)
         defer { withExtendedLifetime(place) {} }
         let connection = try table(in: place)
-        let add: StaticString = """
-            INSERT INTO u (a, b, n) VALUES (?, ?, ?)
-            ON CONFLICT (a, b) DO UPDATE SET n = u.n + excluded.n
-            """
+        let sums = Insertion(
+            into: "u",
+            columns: "a, b, n",
+            onConflict: .updates(keyColumns: 2, "n = u.n + excluded.n")
+        )
         try connection.transaction { () throws(StorageError) in
             for (a, b, n) in [(1, 1, 1), (1, 2, 10), (2, 1, 100), (1, 1, 1000), (1, 1, 10_000), (2, 1, 5)] {
-                try connection.enqueue(SQL(add, .blob([UInt8(a)]), .integer(Int64(b)), .integer(Int64(n))))
+                try connection.insert([.blob([UInt8(a)]), .integer(Int64(b)), .integer(Int64(n))], into: sums)
             }
         }
         #expect(try connection.all(SQL("SELECT n FROM u ORDER BY a, b")) { $0.integer(0) } == [11_001, 10, 105])
@@ -144,24 +147,12 @@ import Testing
         let place = try Place(engine)
         defer { withExtendedLifetime(place) {} }
         let connection = try table(in: place)
+        let firsts = Insertion(into: "u", columns: "a, b, n", onConflict: .keeps)
+        let tens = Insertion(into: "u", columns: "a, b, n", onConflict: .updates(keyColumns: 2, "n = 10 * u.n"))
         try connection.transaction { () throws(StorageError) in
             for n in 1...3 as ClosedRange<Int64> {
-                try connection.enqueue(
-                    SQL(
-                        "INSERT INTO u (a, b, n) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-                        .blob([1]),
-                        .integer(1),
-                        .integer(n)
-                    )
-                )
-                try connection.enqueue(
-                    SQL(
-                        "INSERT INTO u (a, b, n) VALUES (?, ?, ?) ON CONFLICT (a, b) DO UPDATE SET n = 10 * u.n",
-                        .blob([1]),
-                        .integer(1),
-                        .integer(0)
-                    )
-                )
+                try connection.insert([.blob([1]), .integer(1), .integer(n)], into: firsts)
+                try connection.insert([.blob([1]), .integer(1), .integer(0)], into: tens)
             }
         }
         #expect(try connection.all(SQL("SELECT n FROM u")) { $0.integer(0) } == [1000])
@@ -172,13 +163,14 @@ import Testing
         let place = try Place(engine)
         defer { withExtendedLifetime(place) {} }
         let connection = try table(in: place)
-        let copy: StaticString = """
-            INSERT INTO u (a, b, n)
-            SELECT data, n, ? FROM t WHERE id >= ? AND id < ? ON CONFLICT DO NOTHING
-            """
+        let copies = Insertion(
+            into: "u",
+            columns: "a, b, n",
+            selecting: "SELECT data, n, ? FROM t WHERE id >= ? AND id < ?"
+        )
         try connection.transaction { () throws(StorageError) in
             func copyRows(_ mark: Int64, _ from: Int64, _ to: Int64) throws(StorageError) {
-                try connection.enqueue(SQL(copy, .integer(mark), .integer(from), .integer(to)))
+                try connection.insert([.integer(mark), .integer(from), .integer(to)], into: copies)
             }
             for id in 1...9 as ClosedRange<Int64> {
                 try insert(connection, [.integer(id), .null, .blob([UInt8(id)]), .null, .integer(10 * id)])
@@ -189,9 +181,7 @@ import Testing
             try copyRows(4, 5, 7)
             try insert(connection, [.integer(10), .null, .blob([10]), .null, .integer(100)])
             try copyRows(5, 10, 11)
-            try connection.enqueue(
-                SQL("INSERT INTO u (a, b, n) VALUES (?, ?, ?)", .blob([11]), .integer(110), .integer(6))
-            )
+            try connection.insert([.blob([11]), .integer(110), .integer(6)], into: Self.others)
             try copyRows(7, 9, 12)
             try insert(connection, [.integer(12), .null, .blob([12]), .null, .integer(120)])
             try copyRows(8, 12, 99)
@@ -260,9 +250,7 @@ import Testing
                 for n in numbers {
                     try insert(connection, [.integer(start + n), .text("\(n)"), .blob([UInt8(n)]), .null, .integer(n)])
                     guard n % 3 != 0 else { continue }
-                    try connection.enqueue(
-                        SQL("INSERT INTO u (a, b, n) VALUES (?, ?, ?)", .blob([UInt8(n)]), .integer(start), .integer(n))
-                    )
+                    try connection.insert([.blob([UInt8(n)]), .integer(start), .integer(n)], into: Self.others)
                 }
             }
         }
@@ -280,41 +268,16 @@ import Testing
         try connection.run(
             SQL("CREATE TABLE children (id BIGINT PRIMARY KEY, parent BIGINT NOT NULL REFERENCES parents (id))")
         )
+        let (ofParents, ofChildren) = (
+            Insertion(into: "parents", columns: "id"), Insertion(into: "children", columns: "id, parent")
+        )
         try connection.transaction { () throws(StorageError) in
-            for id in 1...parents {
-                try connection.enqueue(SQL("INSERT INTO parents (id) VALUES (?)", .integer(id)))
-            }
+            for id in 1...parents { try connection.insert([.integer(id)], into: ofParents) }
             for id in 1...40 as ClosedRange<Int64> {
-                try connection.enqueue(
-                    SQL("INSERT INTO children (id, parent) VALUES (?, ?)", .integer(id), .integer(1 + id % parents))
-                )
+                try connection.insert([.integer(id), .integer(1 + id % parents)], into: ofChildren)
             }
         }
         #expect(try connection.first(SQL("SELECT count(*) FROM children")) { $0.integer(0) } == 40)
-    }
-
-    @Test func `in SQLite, what a row sets off finds the rows before it`() throws {
-        let place = try Place(.sqlite)
-        defer { withExtendedLifetime(place) {} }
-        let connection = try table(in: place)
-        try connection.run(
-            SQL(
-                """
-                CREATE TRIGGER counting AFTER INSERT ON u BEGIN
-                    UPDATE u SET n = (SELECT count(*) FROM t) WHERE a = new.a;
-                END
-                """
-            )
-        )
-        try connection.transaction { () throws(StorageError) in
-            for id in 1...20 as ClosedRange<Int64> {
-                try insert(connection, [.integer(id), .null, .null, .null, .integer(0)])
-                try connection.enqueue(
-                    SQL("INSERT INTO u (a, b, n) VALUES (?, ?, ?)", .blob([UInt8(id)]), .integer(0), .integer(0))
-                )
-            }
-        }
-        #expect(try connection.all(SQL("SELECT n FROM u ORDER BY a")) { $0.integer(0) } == Array(1...20))
     }
 
     @Test(arguments: Engine.allCases)
@@ -335,13 +298,10 @@ import Testing
         let place = try Place(engine)
         defer { withExtendedLifetime(place) {} }
         let connection = try table(in: place)
-        let add: StaticString = """
-            INSERT INTO u (a, b, n) VALUES (?, ?, ?)
-            ON CONFLICT DO NOTHING
-            """
+        let firsts = Insertion(into: "u", columns: "a, b, n", onConflict: .keeps)
         try connection.transaction { () throws(StorageError) in
             for n in 1...60 as ClosedRange<Int64> {
-                try connection.enqueue(SQL(add, .blob([UInt8(n % 40)]), .integer(n % 2), .integer(n)))
+                try connection.insert([.blob([UInt8(n % 40)]), .integer(n % 2), .integer(n)], into: firsts)
             }
         }
         let found = try connection.all(SQL("SELECT n FROM u ORDER BY n")) { $0.integer(0) }

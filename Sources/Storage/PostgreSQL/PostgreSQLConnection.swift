@@ -9,10 +9,9 @@ import CLibPQ
 package final class PostgreSQLConnection: DatabaseConnection {
     private let session: PostgreSQLSession
     private let options: PostgreSQLOptions
-    private var texts: [UInt: (text: PostgreSQLText, insertion: PostgreSQLInsertion?)] = [:]
+    private var texts: [UInt: PostgreSQLText] = [:]
     private var statements: [PostgreSQLStatement.Key: PostgreSQLStatement] = [:]
-    /// Rows that are not yet sent.
-    private var gathered = PostgreSQLGathering()
+    private var buffer = InsertBuffer()
     /// Bytes of values that were sent since an answer was last waited for.
     private var unansweredBytes = 0
     /// More are not sent without waiting: libpq keeps what the server does not take, and one answer has so much time.
@@ -47,16 +46,34 @@ package final class PostgreSQLConnection: DatabaseConnection {
         return try answer(to: sql).changes
     }
 
-    /// Gathers a row or sends the statement, and waits for answers only once many bytes are unanswered.
+    /// Sends the statement, and waits for answers only once many bytes are unanswered.
     package func enqueue(_ sql: SQL) throws(StorageError) {
-        try refuseIfFailed()
-        forgetAsked()
         // Without a transaction, several that are sent together would be one.
         guard isInTransaction else {
             try run(sql)
             return
         }
-        try add(sql)
+        try refuseIfFailed()
+        forgetAsked()
+        try send(sql)
+        try answerIfMuchIsUnanswered()
+    }
+
+    /// Within a transaction, keeps the row until the rows are sent.
+    package func insert(_ row: [SQLValue], into insertion: Insertion) throws(StorageError) {
+        guard isInTransaction else {
+            try run(SQL(insertion.one, row))
+            return
+        }
+        try refuseIfFailed()
+        forgetAsked()
+        if buffer.add(row, to: insertion) { return }
+        try sendBuffered()
+        _ = buffer.add(row, to: insertion)
+        try answerIfMuchIsUnanswered()
+    }
+
+    private func answerIfMuchIsUnanswered() throws(StorageError) {
         if unansweredBytes > Self.mostUnansweredBytes { try answer() }
     }
 
@@ -68,14 +85,6 @@ package final class PostgreSQLConnection: DatabaseConnection {
         try send(sql, question)
         expectations.append(PostgreSQLExpectation(question: question, changes: rows))
         if !isInTransaction { try answer() }
-    }
-
-    /// Gathers a row, or sends what can't be gathered.
-    private func add(_ sql: SQL) throws(StorageError) {
-        guard let insertion = try text(of: sql).insertion else { return try send(sql) }
-        if gathered.add(sql, insertion) { return }
-        try sendGathered()
-        if !gathered.add(sql, insertion) { try send(sql) }
     }
 
     /// Each answer costs a round trip.
@@ -110,7 +119,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
             throw .misuse(EngineReport("pages are read within a transaction, with a statement without values"))
         }
         try refuseIfFailed()
-        try answer(toOnce: PostgreSQLText(declaring: PostgreSQLPages.cursor, for: text(of: sql).text))
+        try answer(toOnce: PostgreSQLText(declaring: PostgreSQLPages.cursor, for: text(of: sql)))
         do throws(StorageError) {
             var isLast = false
             while !isLast {
@@ -205,7 +214,7 @@ package final class PostgreSQLConnection: DatabaseConnection {
         guard isInTransaction else { return }
         isInTransaction = false
         transactionFailure = nil
-        gathered = PostgreSQLGathering()
+        buffer = InsertBuffer()
         let isAsking = asked.contains { $0.result == nil }
         forgetAsked()
         turn = nil
@@ -246,19 +255,19 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// Asks with a statement without values that is not prepared, after what was gathered before it.
+    /// Asks with a statement without values that is not prepared, after the rows that wait.
     @discardableResult
     private func answer(toOnce text: PostgreSQLText) throws(StorageError) -> PostgreSQLResult {
-        try sendGathered()
+        try sendBuffered()
         do { try session.executeOnce(text) } catch { throw noted(error) }
         return try answer()
     }
 
-    /// Sends a statement, after what was gathered before it; its answer is kept for a question.
+    /// Sends a statement, after the rows that wait; its answer is kept for a question.
     private func send(_ sql: SQL, _ question: PostgreSQLQuestion? = nil) throws(StorageError) {
-        try sendGathered()
-        let text = try text(of: sql).text
-        unansweredBytes += sql.values.reduce(0) { $0 + $1.wireBytes }
+        try sendBuffered()
+        let text = try text(of: sql)
+        unansweredBytes += sql.values.reduce(0) { $0 + $1.byteCount }
         let types = sql.values.map { $0.postgreSQLType?.rawValue ?? 0 }
         do throws(StorageError) {
             if text.changesSchema {
@@ -276,25 +285,25 @@ extension PostgreSQLConnection {
         _ many: PostgreSQLMany,
         as form: PostgreSQLForm,
         _ sql: SQL,
-        insertion: PostgreSQLInsertion? = nil,
+        insertion: Insertion? = nil,
         for question: PostgreSQLQuestion? = nil
     ) throws(StorageError) {
-        try sendGathered()
+        try sendBuffered()
         _ = try text(of: sql)
         let statement = statement(form, sql, many.samples, many.types) {
-            insertion?.text(many.samples) ?? PostgreSQLText(asking: sql.text, many.samples)
+            insertion.map { PostgreSQLText($0, many.samples) } ?? PostgreSQLText(asking: sql.text, many.samples)
         }
         do throws(StorageError) { try execute(statement, many.values, for: question) } catch { throw noted(error) }
     }
 
-    private func sendGathered() throws(StorageError) {
-        guard !gathered.isEmpty else { return }
-        unansweredBytes += gathered.byteCount
-        for group in gathered.take() {
-            if group.many.lists.count == 1 {
-                try send(group.sql)
-            } else {
-                try send(group.many, as: .rows, group.sql, insertion: group.insertion)
+    private func sendBuffered() throws(StorageError) {
+        if buffer.isEmpty { return }
+        unansweredBytes += buffer.byteCount
+        for group in buffer.take() {
+            for many in PostgreSQLMany.batches(of: group) {
+                guard let first = many.lists.first else { continue }
+                let (insertion, sql) = (group.insertion, SQL(group.insertion.one, first))
+                if many.lists.count == 1 { try send(sql) } else { try send(many, as: .rows, sql, insertion: insertion) }
             }
         }
     }
@@ -314,20 +323,17 @@ extension PostgreSQLConnection {
     }
 
     /// A statement in PostgreSQL's words, once it has as many values as placeholders.
-    private func text(
-        of sql: SQL
-    ) throws(StorageError) -> (text: PostgreSQLText, insertion: PostgreSQLInsertion?) {
+    private func text(of sql: SQL) throws(StorageError) -> PostgreSQLText {
         guard sql.address != 0 else { throw .misuse(EngineReport("the statement is one character")) }
         let address = sql.address
         guard !statementsInUse.contains(address) else { throw .misuse(EngineReport("the statement is being read")) }
         let known = texts[address]
-        let text = known?.text ?? PostgreSQLText(sql.text)
-        let found = known ?? (text, PostgreSQLInsertion(text))
-        if known == nil { texts[address] = found }
+        let text = known ?? PostgreSQLText(sql.text)
+        if known == nil { texts[address] = text }
         guard sql.values.count == text.parameterCount, sql.values.count <= PostgreSQLValues.most else {
             throw .misuse(EngineReport("\(sql.values.count) values for \(text.parameterCount) placeholders"))
         }
-        return found
+        return text
     }
 
     private func statement(

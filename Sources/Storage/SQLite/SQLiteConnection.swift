@@ -13,10 +13,7 @@ package final class SQLiteConnection: DatabaseConnection {
     private let access: DatabaseAccess
     /// By the address of the statement's text.
     private var statements: [UInt: SQLiteStatement] = [:]
-    /// By the same; `nil` for what inserts no row that could wait for others.
-    private var insertions: [UInt: SQLiteInsertion?] = [:]
-    /// Those with rows that are yet to be inserted, in the order in which the first row of each came.
-    private var gathered: [SQLiteInsertion] = []
+    private var buffer = InsertBuffer()
     private var isInTransaction = false
     /// Why the transaction at hand can no longer be committed.
     private var transactionFailure: StorageError?
@@ -33,8 +30,6 @@ package final class SQLiteConnection: DatabaseConnection {
 
     deinit {
         statements.removeAll()
-        insertions.removeAll()
-        gathered.removeAll()
         unsafe sqlite3_close_v2(handle)
     }
 
@@ -42,31 +37,32 @@ package final class SQLiteConnection: DatabaseConnection {
     @discardableResult
     package func run(_ sql: SQL) throws(StorageError) -> Int {
         try refuseIfFailed()
-        try insertGathered()
+        try insertBuffered()
         return try execute(sql)
     }
 
-    /// Within a transaction, keeps rows to insert until there are enough for one statement; runs all else at once.
+    /// Runs it at once; within a transaction its error is the transaction's.
     package func enqueue(_ sql: SQL) throws(StorageError) {
-        try refuseIfFailed()
-        guard isInTransaction else {
-            try run(sql)
-            return
-        }
-        try failing { () throws(StorageError) in
-            guard let insertion = try insertion(sql) else {
-                try run(sql)
-                return
-            }
-            try gather(sql.values, insertion)
-        }
+        try failing { () throws(StorageError) in try run(sql) }
     }
 
-    /// Inserts the rows that wait for tables that the statement may read, then reads.
+    /// Within a transaction, keeps the row until there are enough for one statement.
+    package func insert(_ row: [SQLValue], into insertion: Insertion) throws(StorageError) {
+        try refuseIfFailed()
+        guard isInTransaction else {
+            try run(SQL(insertion.one, row))
+            return
+        }
+        if buffer.add(row, to: insertion) { return }
+        try insertBuffered()
+        _ = buffer.add(row, to: insertion)
+    }
+
+    /// Inserts the rows that wait if the statement may read one of their tables, then reads.
     package func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
         let statement = try prepared(sql.text)
-        try insertGathered { statement.mayRead(from: $0) }
+        if buffer.groups.contains(where: { statement.mayRead(from: $0.insertion) }) { try insertBuffered() }
         try rows(of: statement, sql.values, each)
     }
 
@@ -121,7 +117,7 @@ package final class SQLiteConnection: DatabaseConnection {
     package func rollback() {
         isInTransaction = false
         transactionFailure = nil
-        forgetGathered()
+        buffer = InsertBuffer()
         guard unsafe sqlite3_get_autocommit(handle) == 0 else { return }
         do { try execute(SQL("ROLLBACK")) } catch { failure = error }
     }
@@ -165,64 +161,19 @@ extension SQLiteConnection {
         return statement
     }
 
-    // MARK: - Rows that nobody waits for
-
-    private func insertion(_ sql: SQL) throws(StorageError) -> SQLiteInsertion? {
-        if let known = insertions[sql.address] { return known }
-        var insertion = SQLiteInsertion(sql.text)
-        if let table = insertion?.table, try concernsOthers(table) { insertion = nil }
-        insertions[sql.address] = .some(insertion)
-        return insertion
-    }
-
-    /// Whether it matters in which order rows of that table and of others come: it refers to them, or sets something off.
-    private func concernsOthers(_ table: String) throws(StorageError) -> Bool {
-        let concerns = try first(
-            SQL(
-                """
-                SELECT (SELECT count(*) FROM pragma_foreign_key_list(?))
-                    + (SELECT count(*) FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?)
-                """,
-                .text(table),
-                .text(table)
-            )
-        ) { $0.integer(0) }
-        return concerns != 0
-    }
-
-    private func gather(_ row: [SQLValue], _ insertion: SQLiteInsertion) throws(StorageError) {
-        if insertion.isEmpty {
-            // Of two statements for one table, each may meet the other's rows.
-            if gathered.contains(where: { $0.table == insertion.table }) { try insertGathered() }
-            gathered.append(insertion)
-        }
-        try insertion.add(row)
-        if insertion.isFull { try insertMany(insertion) }
-    }
-
-    /// Inserts as many rows as one statement does; they come before all others of their table.
-    private func insertMany(_ insertion: SQLiteInsertion) throws(StorageError) {
-        gathered.removeAll { $0 === insertion }
-        let rows = insertion.take()
-        try execute(try unsafe insertion.statementForMany(handle), rows)
-    }
-
-    /// Inserts what was gathered, before anything else is carried out: all of it, or what that may read.
-    private func insertGathered(_ isNeeded: (SQLiteInsertion) -> Bool = { _ in true }) throws(StorageError) {
-        if gathered.isEmpty { return }
+    /// Inserts the rows that wait: many with one statement, and what is left one by one.
+    private func insertBuffered() throws(StorageError) {
+        if buffer.isEmpty { return }
         try failing { () throws(StorageError) in
-            for insertion in gathered where isNeeded(insertion) {
-                for row in insertion.take() {
-                    try execute(try prepared(insertion.text), CollectionOfOne(row))
+            for group in buffer.take() {
+                var rows = group.rows[...]
+                while let many = group.insertion.many, rows.count >= Insertion.rowsOfMany {
+                    try execute(try prepared(many), rows.prefix(Insertion.rowsOfMany))
+                    rows = rows.dropFirst(Insertion.rowsOfMany)
                 }
+                for row in rows { try execute(try prepared(group.insertion.one), CollectionOfOne(row)) }
             }
         }
-        gathered.removeAll { $0.isEmpty }
-    }
-
-    private func forgetGathered() {
-        for insertion in gathered { _ = insertion.take() }
-        gathered.removeAll(keepingCapacity: true)
     }
 
     /// Whoever gave a row may not learn that it was refused, so nothing of its transaction is committed then.
@@ -230,8 +181,8 @@ extension SQLiteConnection {
         do {
             try body()
         } catch {
-            transactionFailure = transactionFailure ?? error
-            forgetGathered()
+            if isInTransaction { transactionFailure = transactionFailure ?? error }
+            buffer = InsertBuffer()
             throw error
         }
     }

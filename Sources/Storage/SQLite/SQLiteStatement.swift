@@ -70,7 +70,7 @@ final class SQLiteStatement {
     /// Whether it may depend on the rows of an insertion: it names their table, or is no question.
     ///
     /// No view stands for a table under another name.
-    func mayRead(from insertion: SQLiteInsertion) -> Bool {
+    func mayRead(from insertion: Insertion) -> Bool {
         guard let words else { return true }
         let identifier = ObjectIdentifier(insertion)
         if let known = reads.first(where: { $0.insertion == identifier }) { return known.isRead }
@@ -166,15 +166,4 @@ extension SQLiteStatement: ColumnSource {
     }
 
     func reject(_ column: Int) { rejectedColumn = rejectedColumn ?? column }
-}
-
-extension SQLValue {
-    /// Bytes that must stay in place while the value is bound.
-    fileprivate var byteCount: Int {
-        switch self {
-        case .text(let text): text.utf8.count
-        case .blob(let blob): blob.count
-        case .null, .integer, .real: 0
-        }
-    }
 }

@@ -117,17 +117,15 @@ package struct LogTables {
     }
 
     private func write(_ tile: TreeEdge.Tile) throws(StorageError) {
-        let values: [SQLValue] = [.integer(Int64(tile.level)), .integer(tile.index), .blob(tile.hashes)]
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO log_tiles (level, tile_index, hashes) VALUES (?, ?, ?)
-                ON CONFLICT (level, tile_index) DO UPDATE SET hashes = excluded.hashes
-                """,
-                values
-            )
-        )
+        let row: [SQLValue] = [.integer(Int64(tile.level)), .integer(tile.index), .blob(tile.hashes)]
+        try connection.insert(row, into: Self.tiles)
     }
+
+    private static let tiles = Insertion(
+        into: "log_tiles",
+        columns: "level, tile_index, hashes",
+        onConflict: .replaces(keyColumns: 2)
+    )
 
     private func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(AuditReadError) {
         try reading(connection.rows(sql, each))

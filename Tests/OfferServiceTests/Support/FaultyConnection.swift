@@ -158,6 +158,12 @@ private final class FaultyConnection: DatabaseConnection {
         try real.enqueue(sql)
     }
 
+    func insert(_ row: [SQLValue], into insertion: Insertion) throws(StorageError) {
+        try refuseIfFailed()
+        try faults.beforeStatement(SQL(insertion.one, row))
+        try real.insert(row, into: insertion)
+    }
+
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try refuseIfFailed()
         var count = 0

@@ -54,6 +54,11 @@ private final class NotedConnection: DatabaseConnection {
         try real.enqueue(sql)
     }
 
+    func insert(_ row: [SQLValue], into insertion: Insertion) throws(StorageError) {
+        try statements.note(SQL(insertion.one, row))
+        try real.insert(row, into: insertion)
+    }
+
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) {
         try statements.note(sql)
         try real.rows(sql, each)

@@ -83,26 +83,18 @@ package struct AuditIndexTables {
     package func store(_ run: IndexRun) throws(StorageError) {
         try connection.enqueue(SQL("DELETE FROM audit_index_parts WHERE run = ?", .integer(run.run)))
         for part in run.parts {
-            try connection.enqueue(
-                SQL(
-                    "INSERT INTO audit_index_parts (run, first_key, postings) VALUES (?, ?, ?)",
-                    .integer(run.run),
-                    .integer(Int64(part.firstKey)),
-                    .blob(part.bytes)
-                )
-            )
+            let row: [SQLValue] = [.integer(run.run), .integer(Int64(part.firstKey)), .blob(part.bytes)]
+            try connection.insert(row, into: Self.parts)
         }
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO audit_index_runs (run, usage) VALUES (?, ?)
-                ON CONFLICT (run) DO UPDATE SET usage = excluded.usage
-                """,
-                .integer(run.run),
-                .blob(run.usage)
-            )
-        )
+        try connection.insert([.integer(run.run), .blob(run.usage)], into: Self.runs)
     }
+
+    private static let parts = Insertion(into: "audit_index_parts", columns: "run, first_key, postings")
+    private static let runs = Insertion(
+        into: "audit_index_runs",
+        columns: "run, usage",
+        onConflict: .replaces(keyColumns: 1)
+    )
 
     /// Gives the index a new key, and forgets all runs, unless it is one that this program can read.
     func renewStateUnlessReadable() throws(StorageError) {

@@ -156,23 +156,23 @@ package final class CustomerLinks {
         entry: Int64
     ) throws(StorageError) {
         let to = link.subject
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO customer_links (from_subject, to_subject, is_vouched, linked_at, entry_index)
-                VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (from_subject, to_subject) DO UPDATE
-                SET is_vouched = excluded.is_vouched, linked_at = excluded.linked_at, entry_index = excluded.entry_index
-                WHERE excluded.is_vouched > customer_links.is_vouched
-                """,
-                .blob(from),
-                .blob(to),
-                .integer(link.isVouched ? 1 : 0),
-                .integer(instant.milliseconds),
-                .integer(entry)
-            )
-        )
+        let row: [SQLValue] = [
+            .blob(from), .blob(to), .integer(link.isVouched ? 1 : 0), .integer(instant.milliseconds), .integer(entry),
+        ]
+        try connection.insert(row, into: Self.insertion)
         filter.insert(from)
         filter.insert(to)
     }
+
+    private static let insertion = Insertion(
+        into: "customer_links",
+        columns: "from_subject, to_subject, is_vouched, linked_at, entry_index",
+        onConflict: .updates(
+            keyColumns: 2,
+            """
+            is_vouched = excluded.is_vouched, linked_at = excluded.linked_at, entry_index = excluded.entry_index
+            WHERE excluded.is_vouched > customer_links.is_vouched
+            """
+        )
+    )
 }

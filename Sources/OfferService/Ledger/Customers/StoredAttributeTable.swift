@@ -45,23 +45,22 @@ struct StoredAttributeTable {
 
     /// Stores them in place of all that was stored of the customer; the entry of that index says so.
     func store(_ stored: StoredAttributes, of subject: [UInt8], entry: Int64) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO customer_attributes (subject, attributes, stored_at, expires_at, entry_index, facts)
-                VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT (subject) DO UPDATE SET attributes = excluded.attributes, stored_at = excluded.stored_at,
-                    expires_at = excluded.expires_at, entry_index = excluded.entry_index, facts = excluded.facts
-                """,
-                .blob(subject),
-                stored.attributes.map { .text(String(decoding: $0.json, as: UTF8.self)) } ?? .null,
-                .integer(stored.storedAt.milliseconds),
-                .integer(stored.expiresAt.milliseconds),
-                .integer(entry),
-                stored.facts.map { .text(String(decoding: $0.json, as: UTF8.self)) } ?? .null
-            )
-        )
+        let row: [SQLValue] = [
+            .blob(subject),
+            stored.attributes.map { .text(String(decoding: $0.json, as: UTF8.self)) } ?? .null,
+            .integer(stored.storedAt.milliseconds),
+            .integer(stored.expiresAt.milliseconds),
+            .integer(entry),
+            stored.facts.map { .text(String(decoding: $0.json, as: UTF8.self)) } ?? .null,
+        ]
+        try connection.insert(row, into: Self.insertion)
     }
+
+    private static let insertion = Insertion(
+        into: "customer_attributes",
+        columns: "subject, attributes, stored_at, expires_at, entry_index, facts",
+        onConflict: .replaces(keyColumns: 1)
+    )
 
     func delete(of subject: [UInt8]) throws(StorageError) {
         try connection.enqueue(SQL("DELETE FROM customer_attributes WHERE subject = ?", .blob(subject)))

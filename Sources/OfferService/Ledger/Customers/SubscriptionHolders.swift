@@ -122,17 +122,16 @@ struct SubscriptionHolders {
     }
 
     private func set(_ holder: SubscriptionHolder, since: Timestamp) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO subscription_holders (subscription, kind, subject, since) VALUES (?, ?, ?, ?)
-                ON CONFLICT (subscription, kind) DO UPDATE SET subject = excluded.subject, since = excluded.since
-                """,
-                .blob(holder.subscription),
-                .text(holder.kind.rawValue),
-                .blob(holder.subject),
-                .integer(since.milliseconds)
-            )
-        )
+        let row: [SQLValue] = [
+            .blob(holder.subscription), .text(holder.kind.rawValue), .blob(holder.subject),
+            .integer(since.milliseconds),
+        ]
+        try connection.insert(row, into: Self.insertion)
     }
+
+    private static let insertion = Insertion(
+        into: "subscription_holders",
+        columns: "subscription, kind, subject, since",
+        onConflict: .replaces(keyColumns: 2)
+    )
 }

@@ -15,18 +15,14 @@ struct KeyEpochs {
 
     /// Notes that these were made with the secret in force, just now; a key is never another secret's.
     func note(_ keys: some Sequence<[UInt8]>) throws(StorageError) {
-        for key in keys {
-            try connection.enqueue(
-                SQL(
-                    """
-                    INSERT INTO customer_key_epochs (ledger_key, ordinal)
-                    SELECT ?, coalesce(max(ordinal), 0) FROM customer_epochs WHERE ordinal >= 0 ON CONFLICT DO NOTHING
-                    """,
-                    .blob(key)
-                )
-            )
-        }
+        for key in keys { try connection.insert([.blob(key)], into: Self.insertion) }
     }
+
+    private static let insertion = Insertion(
+        into: "customer_key_epochs",
+        columns: "ledger_key, ordinal",
+        selecting: "SELECT ?, coalesce(max(ordinal), 0) FROM customer_epochs WHERE ordinal >= 0"
+    )
 
     /// The places of the epochs that the listed ones of the keys are of.
     func ordinals(of keys: [[UInt8]]) throws(StorageError) -> [[UInt8]: Int64] {

@@ -64,19 +64,16 @@ struct GrantDays {
     /// Adds this transaction's grants to those that the database counts.
     func write() throws(StorageError) {
         for (day, count) in pending {
-            try connection.enqueue(
-                SQL(
-                    """
-                    INSERT INTO grants_per_day (offer_key, day, granted) VALUES (?, ?, ?)
-                    ON CONFLICT (offer_key, day) DO UPDATE SET granted = grants_per_day.granted + excluded.granted
-                    """,
-                    .integer(day.offerKey),
-                    .integer(Int64(day.day)),
-                    .integer(count)
-                )
-            )
+            let row: [SQLValue] = [.integer(day.offerKey), .integer(Int64(day.day)), .integer(count)]
+            try connection.insert(row, into: Self.insertion)
         }
     }
+
+    private static let insertion = Insertion(
+        into: "grants_per_day",
+        columns: "offer_key, day, granted",
+        onConflict: .updates(keyColumns: 2, "granted = grants_per_day.granted + excluded.granted")
+    )
 }
 
 extension [GrantHistory.DayCount] {

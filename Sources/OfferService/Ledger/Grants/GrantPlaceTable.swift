@@ -108,20 +108,16 @@ struct GrantPlaceTable {
         )
         for row in try connection.all(question, { (subject: $0.blob(0), offerKey: $0.integer(1), id: $0.blob(2)) }) {
             telling(row.subject)
-            try connection.enqueue(
-                SQL(
-                    """
-                    INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, ?, ?, ?)
-                    ON CONFLICT DO NOTHING
-                    """,
-                    .blob(row.subject),
-                    .integer(row.offerKey),
-                    .blob(row.id),
-                    .integer(entry)
-                )
-            )
+            let grant: [SQLValue] = [.blob(row.subject), .integer(row.offerKey), .blob(row.id), .integer(entry)]
+            try connection.insert(grant, into: Self.copies)
         }
     }
+
+    private static let copies = Insertion(
+        into: "grants",
+        columns: "subject, offer_key, grant_id, entry_index",
+        onConflict: .keeps
+    )
 
     // MARK: - Making it anew
 

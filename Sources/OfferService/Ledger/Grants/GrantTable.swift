@@ -287,33 +287,20 @@ package final class GrantTable {
         let isOften = mayHaveGrants(subject) ? try entries(of: subject).count >= portions.mostPlaces : false
         granted?.insert(subject)
         if newest.entry != entry { newest = (entry, 0) }
-        let id = SQLValue.blob(grantID.bytes)
-        guard !isOften, newest.rows < NewGrantRow.mostOfAnEntry else {
+        let isPlaced = !isOften && newest.rows < NewGrantRow.mostOfAnEntry
+        let place = isPlaced ? NewGrantRow.first(of: entry) + newest.rows : entry
+        let row: [SQLValue] = [.integer(place), .blob(subject), .integer(offerKey), .blob(grantID.bytes)]
+        try connection.insert(row, into: isPlaced ? Self.placedGrants : Self.otherGrants)
+        guard isPlaced else {
             granted?.insertMoved(subject)
-            try connection.enqueue(
-                SQL(
-                    "INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)",
-                    .integer(entry),
-                    .blob(subject),
-                    .integer(offerKey),
-                    id
-                )
-            )
             return
         }
-        let place = NewGrantRow.first(of: entry) + newest.rows
-        try connection.enqueue(
-            SQL(
-                "INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)",
-                .integer(place),
-                .blob(subject),
-                .integer(offerKey),
-                id
-            )
-        )
         newest.rows += 1
         places.insert(subject, entry: entry)
     }
+
+    private static let otherGrants = Insertion(into: "grants", columns: "entry_index, subject, offer_key, grant_id")
+    private static let placedGrants = Insertion(into: "new_grants", columns: "place, subject, offer_key, grant_id")
 
     /// Removes what is in `grants` already of a subject's grants, where it is not looked for; once they are settled.
     func removeCopies(of subject: [UInt8]) throws(StorageError) {
@@ -445,17 +432,18 @@ extension GrantTable {
     /// Copies what stands at a place, if it still does.
     private func copy(_ word: UInt64) throws(StorageError) {
         let prefix = GrantPlaces.prefix(word)
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO grants (subject, offer_key, grant_id, entry_index)
-                SELECT subject, offer_key, grant_id, place / 256 FROM new_grants
-                WHERE place >= ? AND place < ? AND subject >= ? AND subject < ? ON CONFLICT DO NOTHING
-                """,
-                NewGrantRow.places(of: GrantPlaces.entry(word)) + NewGrantRow.subjects(of: prefix..<prefix + 1)
-            )
-        )
+        let bounds = NewGrantRow.places(of: GrantPlaces.entry(word)) + NewGrantRow.subjects(of: prefix..<prefix + 1)
+        try connection.insert(bounds, into: Self.copies)
     }
+
+    private static let copies = Insertion(
+        into: "grants",
+        columns: "subject, offer_key, grant_id, entry_index",
+        selecting: """
+            SELECT subject, offer_key, grant_id, place / 256 FROM new_grants
+            WHERE place >= ? AND place < ? AND subject >= ? AND subject < ?
+            """
+    )
 
     /// Removes what was copied, from its beginning; answers whether that was all.
     private func removeSome(before end: Int64) throws(StorageError) -> Bool {

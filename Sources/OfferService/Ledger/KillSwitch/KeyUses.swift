@@ -40,20 +40,17 @@ package struct KeyUses: Sendable {
     mutating func write(_ connection: any DatabaseConnection) throws(StorageError) {
         for key in changed {
             guard let time = last[key] else { continue }
-            try connection.enqueue(
-                SQL(
-                    """
-                    INSERT INTO key_uses (key_id, last_used_at) VALUES (?, ?)
-                    ON CONFLICT (key_id) DO UPDATE SET last_used_at = excluded.last_used_at
-                    """,
-                    .text(key.text),
-                    .integer(time.milliseconds)
-                )
-            )
+            try connection.insert([.text(key.text), .integer(time.milliseconds)], into: Self.insertion)
         }
         changed.removeAll(keepingCapacity: true)
         newest = nil
     }
+
+    private static let insertion = Insertion(
+        into: "key_uses",
+        columns: "key_id, last_used_at",
+        onConflict: .replaces(keyColumns: 1)
+    )
 }
 
 extension AuditEvent {

@@ -35,9 +35,7 @@ extension LedgerMove {
     private static let newGrantsIntoGrants = TableCopy(
         select: "SELECT subject, offer_key, grant_id, place / 256 FROM new_grants ORDER BY place",
         columnCount: 4,
-        insert: """
-            INSERT INTO grants (subject, offer_key, grant_id, entry_index) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
-            """
+        into: Insertion(into: "grants", columns: "subject, offer_key, grant_id, entry_index", onConflict: .keeps)
     )
 
     /// Removes what a new database begins with, before a row of the source takes its place.

@@ -17,18 +17,14 @@ struct GooglePlayAccounts {
 
     /// Notes that a customer of that key is told their account id; the entry of that index says so.
     func add(_ account: GooglePlayAccountID, of customer: [UInt8], entry: Int64) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO google_play_accounts (account, customer, entry_index) VALUES (?, ?, ?)
-                ON CONFLICT (account) DO UPDATE SET entry_index = excluded.entry_index
-                """,
-                .blob(account.key),
-                .blob(customer),
-                .integer(entry)
-            )
-        )
+        try connection.insert([.blob(account.key), .blob(customer), .integer(entry)], into: Self.insertion)
     }
+
+    private static let insertion = Insertion(
+        into: "google_play_accounts",
+        columns: "account, customer, entry_index",
+        onConflict: .updates(keyColumns: 1, "entry_index = excluded.entry_index")
+    )
 
     /// The customers' keys of those of the accounts that were given out.
     func customers(of accounts: Set<[UInt8]>) throws(StorageError) -> [[UInt8]: [UInt8]] {

@@ -415,32 +415,33 @@ package struct GooglePlayRedemptionTable {
     }
 
     private func insert(_ line: Line, of purchase: PurchaseKey) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO google_play_redemptions (
-                    purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
-                    matched_by, matched_as, package_name, environment, refunded_at, refunded_millipercent
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                .blob(purchase.bytes),
-                .text(line.offer.productID),
-                .text(line.offer.basePlanID),
-                .text(line.offer.offerID),
-                .integer(line.offerKey),
-                .text(line.state),
-                .integer(line.redeemedAt),
-                line.settledAt.map(SQLValue.integer) ?? .null,
-                line.grantID.map(SQLValue.blob) ?? .null,
-                SQLValue(line.matchedBy),
-                .text(line.match),
-                .text(line.packageName),
-                .text(line.environment),
-                line.refundedAt.map(SQLValue.integer) ?? .null,
-                line.refundedMillipercent.map(SQLValue.integer) ?? .null
-            )
-        )
+        let row: [SQLValue] = [
+            .blob(purchase.bytes),
+            .text(line.offer.productID),
+            .text(line.offer.basePlanID),
+            .text(line.offer.offerID),
+            .integer(line.offerKey),
+            .text(line.state),
+            .integer(line.redeemedAt),
+            line.settledAt.map(SQLValue.integer) ?? .null,
+            line.grantID.map(SQLValue.blob) ?? .null,
+            SQLValue(line.matchedBy),
+            .text(line.match),
+            .text(line.packageName),
+            .text(line.environment),
+            line.refundedAt.map(SQLValue.integer) ?? .null,
+            line.refundedMillipercent.map(SQLValue.integer) ?? .null,
+        ]
+        try connection.insert(row, into: Self.insertion)
     }
+
+    private static let insertion = Insertion(
+        into: "google_play_redemptions",
+        columns: """
+            purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, settled_at, grant_id,
+            matched_by, matched_as, package_name, environment, refunded_at, refunded_millipercent
+            """
+    )
 }
 
 extension GooglePlayRedemptionTable.Line {

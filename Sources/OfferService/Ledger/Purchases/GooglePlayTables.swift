@@ -137,28 +137,25 @@ package struct GooglePlayTables {
     /// Puts this in the place of what is kept of a purchase.
     func write(_ record: GooglePlayPurchaseRecord, _ purchase: PurchaseKey) throws(StorageError) {
         let grantID = record.mark.flatMap(GrantMark.init)?.grantID
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO google_play_purchases (purchase, record, marked_grant) VALUES (?, ?, ?)
-                ON CONFLICT (purchase) DO UPDATE SET
-                    record = excluded.record, marked_grant = excluded.marked_grant
-                """,
-                .blob(purchase.bytes),
-                .text(record.json),
-                (grantID?.bytes).map(SQLValue.blob) ?? .null
-            )
-        )
+        let row: [SQLValue] = [
+            .blob(purchase.bytes), .text(record.json), (grantID?.bytes).map(SQLValue.blob) ?? .null,
+        ]
+        try connection.insert(row, into: Self.purchases)
     }
 
+    private static let purchases = Insertion(
+        into: "google_play_purchases",
+        columns: "purchase, record, marked_grant",
+        onConflict: .replaces(keyColumns: 1)
+    )
+    private static let links = Insertion(
+        into: "google_play_links",
+        columns: "purchase, predecessor",
+        onConflict: .keeps
+    )
+
     private func add(_ predecessor: PurchaseKey, before purchase: PurchaseKey) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                "INSERT INTO google_play_links (purchase, predecessor) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                .blob(purchase.bytes),
-                .blob(predecessor.bytes)
-            )
-        )
+        try connection.insert([.blob(purchase.bytes), .blob(predecessor.bytes)], into: Self.links)
     }
 
     /// False if it was there before.

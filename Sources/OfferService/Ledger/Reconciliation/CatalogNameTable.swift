@@ -65,15 +65,16 @@ struct CatalogNameTable {
         try connection.transaction { () throws(StorageError) in
             for row in new {
                 let values = row.map(SQLValue.text) + [.integer(instant.milliseconds)]
-                try connection.enqueue(SQL(Self.insert, values))
+                try connection.insert(values, into: Self.insertion)
             }
         }
     }
 
-    private static let insert: StaticString = """
-        INSERT INTO catalog_names (store, product_id, base_plan_id, offer_id, store_app, first_seen_at)
-        VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-        """
+    private static let insertion = Insertion(
+        into: "catalog_names",
+        columns: "store, product_id, base_plan_id, offer_id, store_app, first_seen_at",
+        onConflict: .keeps
+    )
 }
 
 extension Catalog {

@@ -18,62 +18,49 @@ struct IssuedGrantTable {
         at instant: Timestamp,
         entry: Int64
     ) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO issued_grants (grant_id, offer_key, granted_at, account, entry_index)
-                VALUES (?, ?, ?, ?, ?)
-                """,
-                .blob(grantID.bytes),
-                .integer(offer.ledgerKey),
-                .integer(instant.milliseconds),
-                account.map(SQLValue.blob) ?? .null,
-                .integer(entry)
-            )
-        )
+        let row: [SQLValue] = [
+            .blob(grantID.bytes), .integer(offer.ledgerKey), .integer(instant.milliseconds),
+            account.map(SQLValue.blob) ?? .null, .integer(entry),
+        ]
+        try connection.insert(row, into: Self.grants)
     }
+
+    private static let grants = Insertion(
+        into: "issued_grants",
+        columns: "grant_id, offer_key, granted_at, account, entry_index"
+    )
 
     /// Keeps what an offer is called, as it is called now, beside what it was called before.
     func describe(_ offer: CatalogOffer) throws(StorageError) {
         let name = StoreOfferName(offer.listing)
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO granted_offers (offer_key, store, app, store_app, product_id, base_plan_id, offer_id, rule)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (offer_key) DO UPDATE SET
-                    store_app = excluded.store_app, product_id = excluded.product_id,
-                    base_plan_id = excluded.base_plan_id, offer_id = excluded.offer_id
-                """,
-                .integer(offer.ledgerKey),
-                .text(offer.listing.store.recordName),
-                .text(offer.app.text),
-                .text(name.app ?? ""),
-                .text(name.product),
-                SQLValue(name.plan),
-                .text(name.offer),
-                .text(offer.id.text)
-            )
-        )
-        try keep(name, of: offer)
+        let (store, app) = (SQLValue.text(offer.listing.store.recordName), SQLValue.text(name.app ?? ""))
+        let row: [SQLValue] = [
+            .integer(offer.ledgerKey), store, .text(offer.app.text), app, .text(name.product), SQLValue(name.plan),
+            .text(name.offer), .text(offer.id.text),
+        ]
+        try connection.insert(row, into: Self.offers)
+        let names: [SQLValue] = [
+            store, .text(name.product), .text(name.plan ?? ""), .text(name.offer), app, .integer(offer.ledgerKey),
+        ]
+        try connection.insert(names, into: Self.names)
     }
 
-    private func keep(_ name: StoreOfferName, of offer: CatalogOffer) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO granted_names (store, product_id, base_plan_id, offer_id, store_app, offer_key)
-                VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-                """,
-                .text(offer.listing.store.recordName),
-                .text(name.product),
-                .text(name.plan ?? ""),
-                .text(name.offer),
-                .text(name.app ?? ""),
-                .integer(offer.ledgerKey)
-            )
+    private static let offers = Insertion(
+        into: "granted_offers",
+        columns: "offer_key, store, app, store_app, product_id, base_plan_id, offer_id, rule",
+        onConflict: .updates(
+            keyColumns: 1,
+            """
+            store_app = excluded.store_app, product_id = excluded.product_id, base_plan_id = excluded.base_plan_id,
+            offer_id = excluded.offer_id
+            """
         )
-    }
+    )
+    private static let names = Insertion(
+        into: "granted_names",
+        columns: "store, product_id, base_plan_id, offer_id, store_app, offer_key",
+        onConflict: .keeps
+    )
 
     /// The keys of the offers that were granted under that name in a store, whether the catalog still has them under it or
     /// not: what was granted stays granted.
@@ -119,19 +106,15 @@ struct IssuedGrantTable {
 
     /// Notes that a store has told of an app.
     func noteTold(_ app: NotifiedApp, at instant: Timestamp) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO notified_apps (store, store_app, first_told_at, last_told_at) VALUES (?, ?, ?, ?)
-                ON CONFLICT (store, store_app) DO UPDATE SET last_told_at = excluded.last_told_at
-                """,
-                .text(app.store.recordName),
-                .text(app.name),
-                .integer(instant.milliseconds),
-                .integer(instant.milliseconds)
-            )
-        )
+        let time = SQLValue.integer(instant.milliseconds)
+        try connection.insert([.text(app.store.recordName), .text(app.name), time, time], into: Self.apps)
     }
+
+    private static let apps = Insertion(
+        into: "notified_apps",
+        columns: "store, store_app, first_told_at, last_told_at",
+        onConflict: .updates(keyColumns: 2, "last_told_at = excluded.last_told_at")
+    )
 }
 
 extension GrantTable {

@@ -18,23 +18,18 @@ struct RetentionAnswerTable {
 
     /// Keeps an answer; a request that is answered anew has one.
     func add(_ shown: ShownAnswer, requestID: UniqueID, at now: Timestamp) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO retention_answers (request_id, chain, bundle_id, environment, answer, offer, answered_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (request_id) DO UPDATE SET answer = excluded.answer, offer = excluded.offer
-                """,
-                .blob(requestID.bytes),
-                .blob(shown.chain.bytes),
-                .text(shown.bundleID.text),
-                .text(shown.environment.rawValue),
-                .text(shown.answer),
-                .text(shown.offer),
-                .integer(now.milliseconds)
-            )
-        )
+        let row: [SQLValue] = [
+            .blob(requestID.bytes), .blob(shown.chain.bytes), .text(shown.bundleID.text),
+            .text(shown.environment.rawValue), .text(shown.answer), .text(shown.offer), .integer(now.milliseconds),
+        ]
+        try connection.insert(row, into: Self.insertion)
     }
+
+    private static let insertion = Insertion(
+        into: "retention_answers",
+        columns: "request_id, chain, bundle_id, environment, answer, offer, answered_at",
+        onConflict: .updates(keyColumns: 1, "answer = excluded.answer, offer = excluded.offer")
+    )
 
     /// Notes that a subscriber has canceled, after the answers of the last hours.
     func cancel(_ chain: [UInt8], at instant: Timestamp) throws(StorageError) -> [RetentionOutcome] {

@@ -188,30 +188,31 @@ package struct RedemptionTable {
     }
 
     private func insert(_ line: Line, of chain: ChainKey, _ bundleID: BundleID) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO app_store_redemptions (
-                    chain, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id,
-                    matched_as, bundle_id, environment, refunded_at, refunded_millipercent
-                ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
-                .blob(chain.bytes),
-                .blob(line.firstTransaction),
-                .text(line.offerID),
-                .text(line.productID),
-                .text(line.state),
-                .integer(line.redeemedAt),
-                line.settledAt.map(SQLValue.integer) ?? .null,
-                line.grantID.map(SQLValue.blob) ?? .null,
-                .text(line.match),
-                .text(bundleID.text),
-                .text(line.environment),
-                line.refundedAt.map(SQLValue.integer) ?? .null,
-                line.refundedMillipercent.map(SQLValue.integer) ?? .null
-            )
-        )
+        let row: [SQLValue] = [
+            .blob(chain.bytes),
+            .blob(line.firstTransaction),
+            .text(line.offerID),
+            .text(line.productID),
+            .text(line.state),
+            .integer(line.redeemedAt),
+            line.settledAt.map(SQLValue.integer) ?? .null,
+            line.grantID.map(SQLValue.blob) ?? .null,
+            .text(line.match),
+            .text(bundleID.text),
+            .text(line.environment),
+            line.refundedAt.map(SQLValue.integer) ?? .null,
+            line.refundedMillipercent.map(SQLValue.integer) ?? .null,
+        ]
+        try connection.insert(row, into: Self.insertion)
     }
+
+    private static let insertion = Insertion(
+        into: "app_store_redemptions",
+        columns: """
+            chain, first_transaction, offer_id, product_id, state, redeemed_at, settled_at, grant_id, matched_as,
+            bundle_id, environment, refunded_at, refunded_millipercent
+            """
+    )
 }
 
 extension RedemptionTable.Line {

@@ -223,24 +223,23 @@ package struct SubscriptionTables {
         _ key: ChainKey,
         statusesReadAt: Timestamp?
     ) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO app_store_chains (chain, renewal, status, statuses_read_at, history_complete_at)
-                VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (chain) DO UPDATE SET
-                    renewal = excluded.renewal, status = excluded.status,
-                    statuses_read_at = excluded.statuses_read_at,
-                    history_complete_at = excluded.history_complete_at
-                """,
-                .blob(key.bytes),
-                SQLValue(chain.renewal?.json),
-                SQLValue(chain.status?.json),
-                SQLValue(statusesReadAt),
-                SQLValue(chain.historyCompleteAt)
-            )
-        )
+        let row: [SQLValue] = [
+            .blob(key.bytes), SQLValue(chain.renewal?.json), SQLValue(chain.status?.json), SQLValue(statusesReadAt),
+            SQLValue(chain.historyCompleteAt),
+        ]
+        try connection.insert(row, into: Self.chains)
     }
+
+    private static let chains = Insertion(
+        into: "app_store_chains",
+        columns: "chain, renewal, status, statuses_read_at, history_complete_at",
+        onConflict: .replaces(keyColumns: 1)
+    )
+    private static let transactions = Insertion(
+        into: "app_store_transactions",
+        columns: "chain, transaction_key, record",
+        onConflict: .replaces(keyColumns: 2)
+    )
 
     /// Puts this in the place of what is kept of a transaction.
     func write(
@@ -248,17 +247,8 @@ package struct SubscriptionTables {
         _ transaction: TransactionKey,
         of chain: ChainKey
     ) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (?, ?, ?)
-                ON CONFLICT (chain, transaction_key) DO UPDATE SET record = excluded.record
-                """,
-                .blob(chain.bytes),
-                .blob(transaction.bytes),
-                .text(record.json)
-            )
-        )
+        let row: [SQLValue] = [.blob(chain.bytes), .blob(transaction.bytes), .text(record.json)]
+        try connection.insert(row, into: Self.transactions)
     }
 
     // MARK: - Notifications

@@ -132,40 +132,33 @@ extension LedgerWriter {
         if claimsReadAhead[claim.keyDigest] != nil {
             claimsReadAhead[claim.keyDigest] = EarlierGrant(claim, grant, decisionJSON)
         }
-        try run(
-            SQL(
-                """
-                INSERT INTO idempotency_keys
-                    (key_digest, request_digest, grant_id, nonce, signed_at, decision, recorded_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (key_digest) DO UPDATE SET
-                    request_digest = excluded.request_digest, grant_id = excluded.grant_id,
-                    nonce = excluded.nonce, signed_at = excluded.signed_at, decision = excluded.decision,
-                    recorded_at = excluded.recorded_at
-                """,
-                .blob(claim.keyDigest),
-                .blob(claim.requestDigest),
-                .blob(grant.id.bytes),
-                .blob(grant.nonce.bytes),
-                .integer(grant.signedAt.milliseconds),
-                .blob(decisionJSON),
-                .integer(recordedAt.milliseconds)
-            )
-        )
+        let row: [SQLValue] = [
+            .blob(claim.keyDigest), .blob(claim.requestDigest), .blob(grant.id.bytes), .blob(grant.nonce.bytes),
+            .integer(grant.signedAt.milliseconds), .blob(decisionJSON), .integer(recordedAt.milliseconds),
+        ]
+        try insert(row, into: Self.idempotencyKeys)
     }
+
+    private static let idempotencyKeys = Insertion(
+        into: "idempotency_keys",
+        columns: "key_digest, request_digest, grant_id, nonce, signed_at, decision, recorded_at",
+        onConflict: .replaces(keyColumns: 1)
+    )
 
     /// Forgets idempotency keys that are past their time: those that are not known any more.
     package func forgetIdempotencyKeys(at now: Timestamp, atMost: Int) throws(LedgerError) {
-        try run(
-            SQL(
-                """
-                DELETE FROM idempotency_keys WHERE key_digest IN (
-                    SELECT key_digest FROM idempotency_keys
-                    WHERE signed_at <= ? AND (recorded_at <= ? OR recorded_at > ?)
-                    ORDER BY signed_at LIMIT ?
+        try database(
+            connection.enqueue(
+                SQL(
+                    """
+                    DELETE FROM idempotency_keys WHERE key_digest IN (
+                        SELECT key_digest FROM idempotency_keys
+                        WHERE signed_at <= ? AND (recorded_at <= ? OR recorded_at > ?)
+                        ORDER BY signed_at LIMIT ?
+                    )
+                    """,
+                    Self.known(at: now) + [.integer(Int64(atMost))]
                 )
-                """,
-                Self.known(at: now) + [.integer(Int64(atMost))]
             )
         )
     }

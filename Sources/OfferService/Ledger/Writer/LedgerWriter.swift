@@ -289,12 +289,14 @@ package final class LedgerWriter {
     package func append(_ event: AuditEvent) throws(LedgerError) -> Int64 {
         let entry = AuditEntry.bytes(of: event, recordedAt: recordedAt)
         let index = tree.size
-        try run(SQL("INSERT INTO audit_entries (entry_index, entry) VALUES (?, ?)", .integer(index), .blob(entry)))
+        try insert([.integer(index), .blob(entry)], into: Self.entries)
         tree.append(TreeHash.leaf(entry))
         if freshEntries.bytes.count < FreshEntries.mostBytes { freshEntries.append(entry, index: index) }
         keyUses.note(event, at: recordedAt)
         return index
     }
+
+    private static let entries = Insertion(into: "audit_entries", columns: "entry_index, entry")
 
     /// Decides, and records what was decided.
     package func decide(_ request: DecisionRequest) throws(LedgerError) -> Verdict {
@@ -473,7 +475,9 @@ package final class LedgerWriter {
 
     // MARK: - SQL
 
-    func run(_ sql: SQL) throws(LedgerError) { try database(connection.enqueue(sql)) }
+    func insert(_ row: [SQLValue], into insertion: Insertion) throws(LedgerError) {
+        try database(connection.insert(row, into: insertion))
+    }
 
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
         try database(connection.rows(sql, each))

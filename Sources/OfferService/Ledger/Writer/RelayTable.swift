@@ -12,16 +12,16 @@ struct RelayTable {
     }
 
     func add(_ body: [UInt8], of store: Store, entry: Int64, at instant: Timestamp) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                "INSERT INTO relayed_notifications (entry_index, store, body, received_at) VALUES (?, ?, ?, ?)",
-                .integer(entry),
-                .text(store.recordName),
-                .blob(body),
-                .integer(instant.milliseconds)
-            )
-        )
+        let row: [SQLValue] = [
+            .integer(entry), .text(store.recordName), .blob(body), .integer(instant.milliseconds),
+        ]
+        try connection.insert(row, into: Self.insertion)
     }
+
+    private static let insertion = Insertion(
+        into: "relayed_notifications",
+        columns: "entry_index, store, body, received_at"
+    )
 
     func rows(of store: Store, from first: Int64, limit: Int) throws(StorageError) -> [Row] {
         try connection.all(

@@ -11,16 +11,35 @@ struct PostgreSQLMany {
     /// None, until lists are added.
     init() {}
 
+    /// Rows as few statements insert them: one of its lists has no two with the same key or with values of other types.
+    static func batches(of group: InsertBuffer.Group) -> [PostgreSQLMany] {
+        let keyColumns = group.insertion.keyColumns
+        var batches = [PostgreSQLMany()]
+        var keys: Set<[SQLValue]> = []
+        for row in group.rows {
+            let isNew = keyColumns == 0 || keys.insert(Array(row.prefix(keyColumns))).inserted
+            if isNew, batches[batches.count - 1].append(row) { continue }
+            var next = PostgreSQLMany()
+            _ = next.append(row)
+            batches.append(next)
+            keys = [Array(row.prefix(keyColumns))]
+        }
+        return batches
+    }
+
     /// Lists that are all of the same types.
     init(of lists: [[SQLValue]]) throws(StorageError) {
-        for list in lists where !append(list) { throw .misuse(EngineReport("values of other types, or of none")) }
+        for list in lists where list.allSatisfy({ $0 == .null }) || !append(list) {
+            throw .misuse(EngineReport("values of other types, or of none"))
+        }
     }
 
     /// Adds a list; false, and nothing is changed, where it has values of other types than those before it.
     mutating func append(_ list: [SQLValue]) -> Bool {
         if lists.isEmpty { samples = list }
         let fits = zip(list, samples).allSatisfy { $0.kind == $1.kind || $0 == .null || $1 == .null }
-        guard fits, list.count == samples.count, list.contains(where: { $0 != .null }) else { return false }
+        let hasType = lists.isEmpty || list.contains { $0 != .null }
+        guard fits, hasType, list.count == samples.count else { return false }
         for place in list.indices where samples[place] == .null { samples[place] = list[place] }
         lists.append(list)
         return true
@@ -51,20 +70,9 @@ extension PostgreSQLValues {
                     values.append(UInt32.max)
                     continue
                 }
-                values.append(UInt32(list[place].wireBytes))
+                values.append(UInt32(list[place].byteCount))
                 values.append(bytesOf: list[place])
             }
-        }
-    }
-}
-
-extension SQLValue {
-    var wireBytes: Int {
-        switch self {
-        case .null: 0
-        case .integer, .real: 8
-        case .text(let text): text.utf8.count
-        case .blob(let blob): blob.count
         }
     }
 }

@@ -3,47 +3,42 @@ import Testing
 
 @testable import Storage
 
-/// Which statements SQLite is given for many rows at once.
-@Suite struct SQLiteInsertionTests {
-    struct Statement: CustomTestStringConvertible, Sendable {
-        let text: StaticString
-        let columns: Int?
-
-        init(_ text: StaticString, _ columns: Int?) {
-            (self.text, self.columns) = (text, columns)
-        }
-
-        var testDescription: String { text.description }
-    }
-
-    static let statements = [
-        Statement("INSERT INTO t (a) VALUES (?)", 1),
-        Statement("INSERT INTO t (a, b, c) VALUES (?, ?, ?)", 3),
-        Statement("INSERT INTO t (a, b)\n    VALUES (?, ?)", 2),
-        Statement("INSERT INTO t (a, b) VALUES (?, ?)\nON CONFLICT  DO NOTHING", 2),
-        Statement("INSERT INTO t\n    (a, b)\nVALUES (?, ?)", 2),
-        Statement("INSERT INTO t (a, b) VALUES (?, 7)", nil),
-        Statement("INSERT INTO t (a, b) VALUES (?, ?), (?, ?)", nil),
-        Statement("INSERT INTO t (a, b) VALUES (?, '?')", nil),
-        Statement("INSERT INTO t VALUES (?, ?)", nil),
-        Statement("INSERT INTO t (a) VALUES (?) ON CONFLICT (a) DO UPDATE SET a = 1", nil),
-        Statement("INSERT INTO t (a) VALUES (?) RETURNING a", nil),
-        Statement("INSERT OR REPLACE INTO t (a) VALUES (?)", nil),
-        Statement("INSERT INTO t (a) SELECT b FROM u WHERE b = ?", nil),
-        Statement("INSERT INTO t (a) SELECT b FROM u UNION ALL VALUES (?)", nil),
-        Statement("INSERT INTO t (a) SELECT (1) UNION ALL VALUES (?)", nil),
-        Statement("UPDATE t SET a = ?", nil),
-        Statement("DELETE FROM t", nil),
+/// The statements of insertions, and when rows that wait are inserted.
+@Suite struct InsertionTests {
+    static let statements: [(insertion: Insertion, text: String)] = [
+        (Insertion(into: "t", columns: "a"), "INSERT INTO t (a) VALUES (?) "),
+        (
+            Insertion(into: "t", columns: "a,\n  b", onConflict: .keeps),
+            "INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        ),
+        (
+            Insertion(into: "t", columns: "a, b, c, d", onConflict: .replaces(keyColumns: 2)),
+            """
+            INSERT INTO t (a, b, c, d) VALUES (?, ?, ?, ?) \
+            ON CONFLICT (a, b) DO UPDATE SET c = excluded.c, d = excluded.d
+            """
+        ),
+        (
+            Insertion(into: "t", columns: "a, b", onConflict: .updates(keyColumns: 1, "b = t.b + excluded.b")),
+            "INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT (a) DO UPDATE SET b = t.b + excluded.b"
+        ),
+        (
+            Insertion(into: "t", columns: "a, b", selecting: "SELECT c, ? FROM u WHERE c > ?"),
+            "INSERT INTO t (a, b) SELECT c, ? FROM u WHERE c > ? ON CONFLICT DO NOTHING"
+        ),
     ]
 
-    @Test(arguments: statements)
-    func `only what inserts one row, and says no more, is made a statement for many`(statement: Statement) throws {
-        let insertion = SQLiteInsertion(SQLText(statement.text))
-        #expect(insertion?.parameterCount == statement.columns)
-        #expect(insertion?.table ?? "t" == "t")
+    @Test(arguments: statements.indices)
+    func `an insertion is one statement for a row, and one for many unless it selects them`(index: Int) {
+        let (insertion, text) = Self.statements[index]
+        #expect(insertion.one.description == text)
+        let placeholders = insertion.many?.description.count { $0 == "?" }
+        #expect(placeholders == (insertion.select == nil ? 16 * text.count { $0 == "?" } : nil))
     }
 
     // MARK: - What is asked meanwhile
+
+    private static let someRows = Insertion(into: "some_rows", columns: "a")
 
     /// Two tables, and a transaction in which one of them was given a row that it can't have.
     private func withWrongRow(_ body: (any DatabaseConnection) throws -> Void) throws {
@@ -57,7 +52,7 @@ import Testing
         }
         try connection.run(SQL("INSERT INTO some_rows (a) VALUES (?)", .integer(1)))
         try connection.begin()
-        try connection.enqueue(SQL("INSERT INTO some_rows (a) VALUES (?)", .integer(1)))
+        try connection.insert([.integer(1)], into: Self.someRows)
         try body(connection)
         connection.rollback()
     }
