@@ -17,7 +17,7 @@ BUILD_RELEASE := swift build -c release --disable-local-rpath --static-swift-std
 # Tests that the check ring adds to `make test`: programs that stand in for the stores, the verifiers' own, all of the console.
 CHECK_TESTS := ^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests|ConsoleTests)
 # Tests without a database, or that run over both engines by themselves: a second run over PostgreSQL adds nothing.
-WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|SignatureDiagnosis|ServiceRuntime|TransparencyLog|HTTP|Storage)Tests\.|^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests)
+WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|SignatureDiagnosis|ServiceRuntime|TransparencyLog|Configuration|HTTP|Storage)Tests\.|^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests)
 # Tests of code with threads of its own: what the thread sanitizer is good at.
 THREADED := ^(HTTPTests|StorageTests|ServiceRuntimeTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyGate|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
 

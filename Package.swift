@@ -40,11 +40,16 @@ let package = Package(
             name: "TransparencyLog",
             dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime"]
         ),
+        // What operators write: settings, catalog, keys, callers, receivers of events; read, checked and typed.
+        .target(
+            name: "Configuration",
+            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime"]
+        ),
         .target(
             name: "OfferService",
             dependencies: [
                 "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "SignatureDiagnosis", "ServiceRuntime",
-                "TransparencyLog", "CLinux",
+                "TransparencyLog", "Configuration", "CLinux",
             ],
             exclude: ["Console/Assets"]
         ),
@@ -52,7 +57,7 @@ let package = Package(
             name: "offer-signer",
             dependencies: [
                 "JSON", "OfferDomain", "Cryptography", "Storage", "ServiceRuntime", "TransparencyLog",
-                "OfferService", "SignatureDiagnosis",
+                "Configuration", "OfferService", "SignatureDiagnosis",
             ]
         ),
 
@@ -76,10 +81,14 @@ let package = Package(
             dependencies: ["TransparencyLog", "Cryptography", "TestSupport"]
         ),
         .testTarget(
+            name: "ConfigurationTests",
+            dependencies: ["Configuration", "Cryptography", "HTTP", "OfferDomain", "TestSupport"]
+        ),
+        .testTarget(
             name: "OfferServiceTests",
             dependencies: [
                 "OfferService", "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime",
-                "TransparencyLog", "TestSupport",
+                "TransparencyLog", "Configuration", "TestSupport",
             ]
         ),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"], exclude: ["Checkers"]),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import OfferDomain
 
 /// One request for offers: its caller, its time, and the snapshot that decides about it.

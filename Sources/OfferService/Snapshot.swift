@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 import ServiceRuntime
 
 /// All that a request is decided by, of one piece: a reload swaps the whole of it.

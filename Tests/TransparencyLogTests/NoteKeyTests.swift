@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import OfferDomain
 import Testing
 import TransparencyLog
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 import HTTP
 import OfferDomain
-package import ServiceRuntime
+import ServiceRuntime
 
 /// Lets callers in as often as they may ask, before anything expensive is done for them.
 ///
@@ -153,25 +154,6 @@ package enum RateScope: String, CaseIterable, Sendable {
     case atOnce = "at-once"
     /// DPoP proofs of one key, or of all keys together.
     case proofs
-}
-
-/// How often callers of role `app` may ask; `nil` is as often as they like.
-package struct AdmissionLimits: Sendable {
-    /// Of each caller, all of its devices together, unless it was added with a rate of its own.
-    package var perApp: RateLimit?
-    /// Of each caller from one IPv4 address, or one IPv6 network of 64 bits.
-    package var perAddress: RateLimit?
-    /// About each customer whom evidence shows.
-    package var perSubject: RateLimit?
-
-    package init(perApp: RateLimit? = nil, perAddress: RateLimit? = nil, perSubject: RateLimit? = nil) {
-        self.perApp = perApp
-        self.perAddress = perAddress
-        self.perSubject = perSubject
-    }
-
-    /// How many requests of apps are under way at most, a quarter of what the ledger holds, and how many of one address.
-    static let (mostUnderWay, mostUnderWayPerAddress) = (1024, 64)
 }
 
 /// The devices behind one address, with one app's key.

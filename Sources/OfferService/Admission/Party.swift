@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import HTTP
 
 /// On whose behalf something is done that others wait for; each has a share of its own.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 import HTTP
 import OfferDomain
 package import ServiceRuntime
@@ -125,7 +126,7 @@ package final class SignedLog: Sendable {
         _ ledger: LedgerAccess,
         _ context: WitnessContext
     ) -> Witnesses? {
-        let origin = loaded.keys.logKey.origin
+        let origin = loaded.keys.log.origin
         return loaded.logPolicy.map { policy in
             Witnesses(
                 policy,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 import JSON
 import OfferDomain
 import TransparencyLog
@@ -101,11 +102,11 @@ extension LoadedConfiguration {
         func note(_ pointer: String, _ message: String) {
             issues.append(ConfigurationIssue(.warning, place: keysPath, pointer: pointer, message))
         }
-        let host = keys.logKey.origin.text.prefix { $0 != "/" }.lowercased()
+        let host = keys.log.origin.text.prefix { $0 != "/" }.lowercased()
         if isSample(host: host) {
             note(
                 "/auditLog/origin",
-                "\(keys.logKey.origin.text) is the example's: name the log after a domain of yours before the first start, "
+                "\(keys.log.origin.text) is the example's: name the log after a domain of yours before the first start, "
                     + "because the name cannot change later"
             )
         }

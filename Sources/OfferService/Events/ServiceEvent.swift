@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import OfferDomain
 
 /// An event for callers, derived from one entry of the audit log; deriving it again gives the same event.

@@ -51,16 +51,6 @@ package enum ClockSynchronisation: Hashable, Sendable {
     }
 }
 
-/// What follows from a clock that can't be relied on.
-package enum ClockCheck: String, CaseIterable, Hashable, Sendable {
-    /// The service seals itself.
-    case seal
-    /// It says so, and goes on.
-    case warn
-    /// Nobody looks.
-    case off
-}
-
 /// Notices when the time of day jumps, by the clock that nobody can set.
 struct StepDetector: Sendable {
     private var last: (wall: Int64, elapsed: Int64)?

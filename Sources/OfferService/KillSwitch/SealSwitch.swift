@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 import OfferDomain
 package import ServiceRuntime
 import Storage
@@ -39,7 +40,7 @@ package struct SealSwitch {
     /// - Returns: The causes that were lifted.
     package func unseal(
         _ reason: SwitchReason,
-        _ settings: SealWatch.Settings
+        _ settings: SealSettings
     ) throws(SealSwitchError) -> [SealCause] {
         var lifted: [SealCause] = []
         let now = clock.now()
@@ -94,7 +95,7 @@ package enum SealSwitchError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-extension SealWatch.Settings {
+extension SealSettings {
     /// What a command can see by itself of causes that must stay.
     fileprivate func obstacles(
         to causes: [SealCause],

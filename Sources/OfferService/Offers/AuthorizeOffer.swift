@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import OfferDomain
 package import ServiceRuntime
 
 /// An offer at Google Play that a customer may buy.
 package struct AuthorizedOffer: Sendable {
-    /// How long it should take a customer at most to buy it, as with what the App Store wants signed.
-    package static let lifetimeHours = 24
-
     /// What was granted, or granted before under the same idempotency key.
     package let grant: Grant
     /// What was decided.

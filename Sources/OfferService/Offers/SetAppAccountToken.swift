@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 import ServiceRuntime
 
@@ -23,7 +24,7 @@ package struct SetAppAccountToken: Sendable {
             throw .service(.keyUnavailable(.appStoreServerAPI))
         }
         let change = Self.change(asked, signing: key.id, in: context)
-        let admission: AccountTokenChange.Admission
+        let admission: AccountTokenChange.Ruling
         do { admission = try await committer.admit(change) } catch { throw .service(ServiceFault(error)) }
         switch admission {
         case .made(let made): return Answer(made: made, isRepeated: true)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import ServiceRuntime
 
 /// The parts of the service, put together; nothing runs yet.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import OfferDomain
 import ServiceRuntime
-package import TransparencyLog
+import TransparencyLog
 
 /// What a team says of its app, so that its first configuration can be written.
 package struct InitialSetup: Sendable {

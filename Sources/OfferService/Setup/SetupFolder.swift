@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 package import Cryptography
 import Glibc
 import OfferDomain
@@ -147,11 +148,4 @@ private struct KeyToImport {
         }
         return "a copy of \(source), of mode 0600; keep the original offline or destroy it"
     }
-}
-
-/// The path as it is seen from the root, without following anything.
-package func absolutePath(_ path: String) -> String {
-    guard !path.hasPrefix("/"), let pointer = unsafe getcwd(nil, 0) else { return path }
-    defer { unsafe free(pointer) }
-    return unsafe String(cString: pointer) + "/" + path
 }

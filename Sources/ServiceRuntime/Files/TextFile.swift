@@ -77,3 +77,10 @@ package func resolve(_ file: String, beside base: String) -> String {
     guard !file.hasPrefix("/"), let slash = base.lastIndex(of: "/") else { return file }
     return base[...slash] + file
 }
+
+/// The path as it is seen from the root, without following anything.
+package func absolutePath(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let pointer = unsafe getcwd(nil, 0) else { return path }
+    defer { unsafe free(pointer) }
+    return unsafe String(cString: pointer) + "/" + path
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-import OfferDomain
+package import OfferDomain
 
 /// Compares the log with what was signed of it, before the service starts and adds to it.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
+package import OfferDomain
 
 /// What a log commits itself to: its name, how many entries it has, and the hash over them.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import JSON
+import OfferDomain
 import ServiceRuntime
 
 /// Which witnesses are to sign the log's checkpoints, and how many of them are enough.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferService
 
 /// All commands with what they take, as the scripts need it.

@@ -2,6 +2,7 @@
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import HTTP
 @testable import OfferService
 

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Configuration
 @testable import OfferService
 
 /// Tiles, entries and proofs over HTTP.

@@ -2,6 +2,7 @@
 import Cryptography
 import Foundation
 import HTTP
+import OfferDomain
 import OfferService
 import ServiceRuntime
 import Synchronization

@@ -7,6 +7,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Callers that prove themselves by a client certificate, in the TLS handshake or passed on by a proxy.

@@ -3,6 +3,7 @@ import Foundation
 import OfferDomain
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// The console's files: that all are served, as what they are, and under a policy that lets nothing else happen.

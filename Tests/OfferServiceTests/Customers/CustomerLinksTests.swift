@@ -4,6 +4,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 @testable import Storage
 

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// A purchase at Google Play that appears under another account takes its history along.

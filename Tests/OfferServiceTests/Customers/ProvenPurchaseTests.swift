@@ -3,6 +3,7 @@ import Cryptography
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// The same at Google Play, where an app shows purchases by their tokens, and the store says what they are.

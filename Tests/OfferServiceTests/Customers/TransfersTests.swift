@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 import OfferService
 import TestSupport
@@ -228,8 +229,12 @@ extension TestService {
             with: "bundleId: \"com.example.app\", customers: {mostCustomersPerAnonymousId: 100},"
         )
         try await withService(wire, files) { service in
-            let toMany = (0..<CustomerLinks.limit).map { service.transferCall(from: "device", to: "customer-\($0)") }
-            let fromMany = (0..<CustomerLinks.limit).map { service.transferCall(from: "device-\($0)", to: "ada") }
+            let toMany = (0..<CustomerPolicy.mostLinks).map {
+                service.transferCall(from: "device", to: "customer-\($0)")
+            }
+            let fromMany = (0..<CustomerPolicy.mostLinks).map {
+                service.transferCall(from: "device-\($0)", to: "ada")
+            }
             for reply in try await service.send(toMany) + service.send(fromMany) {
                 #expect(reply.status == 200, "\(reply)")
             }
@@ -242,7 +247,7 @@ extension TestService {
             // What is linked already stays so.
             let repeated = try await service.send(toMany[7])
             #expect(repeated.status == 200 && repeated.body.contains(#""isRepeated":true"#), "\(repeated)")
-            #expect(try service.entries("customer.transferred").count == 2 * CustomerLinks.limit)
+            #expect(try service.entries("customer.transferred").count == 2 * CustomerPolicy.mostLinks)
         }
     }
 

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Caps and history hold for a customer while the secret of customers' ids changes.

@@ -6,6 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Which secrets of customers' ids a database is used with.

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What is left of an epoch once it has ended: entries, and nothing that says whose they are.

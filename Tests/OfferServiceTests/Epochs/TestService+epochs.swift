@@ -3,6 +3,7 @@ import Cryptography
 import OfferDomain
 import Storage
 
+@testable import Configuration
 @testable import OfferService
 
 extension TestService {

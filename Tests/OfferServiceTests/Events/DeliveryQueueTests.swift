@@ -5,6 +5,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What one endpoint is sent, in which order, and what becomes of what it does not take.

@@ -7,6 +7,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Sends nothing: tests say what is answered.

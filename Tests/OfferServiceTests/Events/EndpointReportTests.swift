@@ -6,6 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What is told of a receiver, from what the database has of it and what this instance knows.

@@ -4,6 +4,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What auditors see of the receivers of events.

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What receivers are told of each grant, however the notifications of both stores arrive.

@@ -3,6 +3,7 @@ import HTTP
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Notifications as their further receivers get them.

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Bodies of notifications, kept until each relay has them.

@@ -4,6 +4,7 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Endpoints of one host, of which one does not answer.

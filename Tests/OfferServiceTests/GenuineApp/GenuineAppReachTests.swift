@@ -7,6 +7,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// For which calls, offers and instances proofs of App Attest hold.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import OfferService
+import Configuration
 import TestSupport
 import Testing
 

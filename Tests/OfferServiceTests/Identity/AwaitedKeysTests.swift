@@ -6,6 +6,7 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What a token with a new key waits for that comes while the provider's keys are being read.

@@ -5,6 +5,7 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What the memory of used proofs promises: none counts twice, on any instance, and none is forgotten early to make room.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 import OfferService
 import TestSupport
@@ -111,7 +112,7 @@ struct UserTransferTests {
                 call.body = Array(String(decoding: call.body, as: UTF8.self).replacing("device-1", with: device).utf8)
                 return try await world.service.send(call)
             }
-            for number in 0..<CustomerLinks.limit {
+            for number in 0..<CustomerPolicy.mostLinks {
                 #expect(try await transfer("device-\(number)").status == 200)
             }
             #expect(try await transfer("one-more").problem == "too-many-transfers")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 import OfferService
 import ServiceRuntime
@@ -33,7 +34,7 @@ import Testing
             committer.start(on: try service.ledger.openPatiently())
             seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { nil }
             watch = SealWatch(
-                SealWatch.Settings(),
+                SealSettings(),
                 seal: seal,
                 committer: committer,
                 clock: clock.wallClock,

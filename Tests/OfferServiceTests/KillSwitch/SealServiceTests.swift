@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import Cryptography
 import OfferDomain
 import OfferService
@@ -46,7 +47,7 @@ import Testing
             #expect(try place.entries().suffix(2).map(\.["ev"].text) == ["service.seal", "service.sealed"])
             let reply = try await place.send(.get("/health/ready"), to: service)
             #expect(reply.json["obstacles"][0]["name"] == .text("sealed-administrator"), "\(reply)")
-            #expect(try seal.unseal(try SwitchReason(Array("over".utf8)), SealWatch.Settings()) == [.administrator])
+            #expect(try seal.unseal(try SwitchReason(Array("over".utf8)), SealSettings()) == [.administrator])
             #expect(try await place.eventually(200, place.call(offer: "open"), service))
         }
         let alone = SwitchFollower(ledger: place.ledger, clock: .system)

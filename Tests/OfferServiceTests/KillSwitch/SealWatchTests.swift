@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 import OfferService
 import ServiceRuntime
@@ -8,7 +9,7 @@ import Testing
 struct SealWatchTests {
     /// A service with a watch that looks when it is told to.
     private func withWatch(
-        _ settings: SealWatch.Settings = SealWatch.Settings(),
+        _ settings: SealSettings = SealSettings(),
         wrap: @escaping TestService.Wrap = { $0 },
         _ body: (TestService, SealWatch, SettableClockState) async throws -> Void
     ) async throws {
@@ -32,7 +33,7 @@ struct SealWatchTests {
 
     @Test func `a file seals while it is there, and its removal lifts nothing else`() async throws {
         let folder = try TemporaryFolder()
-        try await withWatch(SealWatch.Settings(sealFile: folder.path)) { service, watch, _ async throws in
+        try await withWatch(SealSettings(sealFile: folder.path)) { service, watch, _ async throws in
             watch.look()
             #expect(causes(service) == [])
             try folder.write()
@@ -63,17 +64,17 @@ struct SealWatchTests {
 
     @Test func `a link that leads nowhere seals, and so does what can't be looked for`() async throws {
         let folder = try TemporaryFolder()
-        try await withWatch(SealWatch.Settings(sealFile: try folder.danglingLink())) { service, watch, _ async throws in
+        try await withWatch(SealSettings(sealFile: try folder.danglingLink())) { service, watch, _ async throws in
             watch.look()
             #expect(causes(service) == [.file])
         }
         try folder.write()
-        try await withWatch(SealWatch.Settings(sealFile: folder.path + "/inside")) { service, watch, _ async throws in
+        try await withWatch(SealSettings(sealFile: folder.path + "/inside")) { service, watch, _ async throws in
             watch.look()
             #expect(causes(service) == [], "there can be nothing inside of a file")
         }
         let tooLong = "/tmp/" + String(repeating: "x", count: 300)
-        try await withWatch(SealWatch.Settings(sealFile: tooLong)) { service, watch, _ async throws in
+        try await withWatch(SealSettings(sealFile: tooLong)) { service, watch, _ async throws in
             watch.look()
             #expect(causes(service) == [.file], "its name is too long to be looked for")
         }
@@ -129,7 +130,7 @@ struct SealWatchTests {
     }
 
     @Test func `the threshold is what is set`() async throws {
-        try await withWatch(SealWatch.Settings(clockStepSeconds: 60)) { service, watch, clockState async throws in
+        try await withWatch(SealSettings(clockStepSeconds: 60)) { service, watch, clockState async throws in
             watch.look()
             clockState.step(service.clock, seconds: 60)
             watch.look()
@@ -165,7 +166,7 @@ struct SealWatchTests {
 
     @Test func `only warns where that is set, and looks at nothing where that is set`() async throws {
         for check in [ClockCheck.warn, .off] {
-            try await withWatch(SealWatch.Settings(clockCheck: check)) { service, watch, clockState async throws in
+            try await withWatch(SealSettings(clockCheck: check)) { service, watch, clockState async throws in
                 clockState.synchronisation = .unsynchronised
                 watch.look()
                 clockState.step(service.clock, seconds: 10)
@@ -184,7 +185,7 @@ struct SealWatchTests {
     @Test func `a cause that ends before it could be recorded leaves both entries`() async throws {
         let faults = Faults()
         let folder = try TemporaryFolder()
-        try await withWatch(SealWatch.Settings(sealFile: folder.path), wrap: faults.wrap) {
+        try await withWatch(SealSettings(sealFile: folder.path), wrap: faults.wrap) {
             service,
             watch,
             _ async throws in

@@ -2,6 +2,7 @@
 import Cryptography
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Which fresh signatures are verified before they leave.
@@ -35,8 +36,8 @@ struct SelfVerificationTests {
         #expect(verified == 1)
     }
 
-    @Test(arguments: [(SelfVerification.Mode.always, 6), (.sampled, 3), (.off, 0)])
-    func `a service verifies as many as it is told to`(mode: SelfVerification.Mode, count: Int) async throws {
+    @Test(arguments: [(SelfVerificationMode.always, 6), (.sampled, 3), (.off, 0)])
+    func `a service verifies as many as it is told to`(mode: SelfVerificationMode, count: Int) async throws {
         var files = TestFiles()
         files.selfVerification = mode
         let verified = Recorder()

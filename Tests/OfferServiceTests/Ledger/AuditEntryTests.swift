@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Configuration
 @testable import OfferService
 
 /// What an entry of the audit log holds, and what it never does.

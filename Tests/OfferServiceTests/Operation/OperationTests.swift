@@ -3,6 +3,7 @@ import Foundation
 import OfferDomain
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Health, readiness, metrics and the service's description of itself.

@@ -5,6 +5,7 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What the metrics tell of the process, of times, and of what expires.

@@ -3,6 +3,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Uses of offers that are older than the ledger, or than the offer's entry in the catalog.

@@ -4,6 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What was authorized, what was bought at Google Play, and what a reconciliation must make of it.

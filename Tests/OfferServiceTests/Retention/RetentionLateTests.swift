@@ -7,6 +7,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What is sent when nothing is decided in time, and that a repetition gets the same.

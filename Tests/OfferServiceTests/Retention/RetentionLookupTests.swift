@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What the service asks the App Store after it has answered a request of which it knew too little.

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What subscribers did after they were shown something, as metrics and reconciliation tell it.

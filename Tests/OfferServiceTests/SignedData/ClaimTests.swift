@@ -3,6 +3,7 @@ import Cryptography
 import OfferDomain
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What a kind of signed data is read by.

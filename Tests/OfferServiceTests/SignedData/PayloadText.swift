@@ -2,6 +2,7 @@
 import Cryptography
 import OfferDomain
 
+@testable import Configuration
 @testable import OfferService
 
 /// The JSON of a signed payload, a member of which can be changed.

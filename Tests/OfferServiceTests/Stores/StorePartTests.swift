@@ -2,6 +2,7 @@
 import HTTP
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 @Suite("Breaker, budget, retries, memory")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import Cryptography
 import OfferService
 import ServiceRuntime
@@ -88,7 +89,7 @@ struct TestFiles: Sendable {
     var settings: [Setting: String] = [:]
 
     /// Which fresh signatures are verified.
-    var selfVerification = SelfVerification.Mode.always
+    var selfVerification = SelfVerificationMode.always
 
     /// Whether a signature verifies; a machine that errs says no to good ones.
     var verifies: SelfVerification.Verify = { $0.verifies($1, of: $2) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import JSON
 import OfferDomain
 
@@ -30,7 +31,7 @@ struct AuthorizationAnswer: Sendable {
         writer.string(plain: authorized.accountID.text)
         writer.name("obfuscatedProfileId")
         writer.string(plain: authorized.mark.text)
-        writer.member("expiresAt", rfc3339: grant.terms.signedAt.adding(hours: AuthorizedOffer.lifetimeHours))
+        writer.member("expiresAt", rfc3339: grant.terms.signedAt.adding(hours: Store.authorizationHours))
         writer.member("catalogReadAt", rfc3339: offer.readAt)
         writer.name("ifMissingOnDevice")
         writer.string("offerNothing")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import JSON
 import OfferDomain
 
@@ -35,23 +36,5 @@ enum AttributesReader {
         return value.kind == .number
             ? "expected a number within those of 64 bits (IEEE 754), found a larger one"
             : "expected a boolean, a number or a string, found \(value.summary)"
-    }
-}
-
-extension AttributeValue {
-    /// The boolean, number or string that stands here.
-    init?(_ value: JSONValue) {
-        switch value.kind {
-        case .boolean:
-            guard let bool = value.bool else { return nil }
-            self = .boolean(bool)
-        case .number:
-            guard let number = value.double else { return nil }
-            self = .number(number)
-        case .string:
-            guard let text = value.string else { return nil }
-            self = .text(text)
-        case .object, .array, .null: return nil
-        }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 
 extension ServiceFault {
     /// What whoever asks is told when a key, or everything, is switched off.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import HTTP
 import JSON
 import OfferDomain
@@ -40,7 +41,7 @@ package struct TransfersCall: Sendable {
         case .tooManyLinks(.from):
             throw .request(.tooManyTransfers(pointer: "/from/anonymousId", limit: transfer.mostCustomers))
         case .tooManyLinks(.to):
-            throw .request(.tooManyTransfers(pointer: "/to/customerId", limit: CustomerLinks.limit))
+            throw .request(.tooManyTransfers(pointer: "/to/customerId", limit: CustomerPolicy.mostLinks))
         }
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import JSON
 import OfferDomain
 import Storage
@@ -60,5 +61,15 @@ struct DeliverySource {
         guard !endpoint.apps.isEmpty else { return true }
         let app = (try? JSONDocument(entry))?.root.object?["bundle"]?.string
         return app.flatMap { try? AppName($0) }.map(endpoint.apps.contains) ?? false
+    }
+}
+
+extension EventEndpoint {
+    /// Whether it gets an event.
+    func wants(_ event: ServiceEvent, _ catalog: Catalog) -> Bool {
+        guard case .events(let types, let format) = source else { return false }
+        guard types.isEmpty || types.contains(event.type), format.has(event.type) else { return false }
+        guard !apps.isEmpty else { return true }
+        return event.details.appName(in: catalog).map(apps.contains) ?? false
     }
 }

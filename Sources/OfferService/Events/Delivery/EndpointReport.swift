@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 import Storage
 
@@ -40,6 +41,14 @@ struct EndpointReport: Sendable {
     fileprivate(set) var givenUp: Int64 = 0
     /// The open ones first, in order, then the given up ones, the newest first.
     fileprivate(set) var deliveries: [EndpointTable.HeldUp] = []
+}
+
+extension EventEndpoint {
+    var kind: EndpointReport.Kind { isRelay ? .relay : .webhook }
+}
+
+extension LogStream {
+    var kind: EndpointReport.Kind { file == nil ? .syslog : .file }
 }
 
 extension EndpointReport {

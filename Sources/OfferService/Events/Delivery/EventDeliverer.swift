@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 import Cryptography
 import Dispatch
 package import HTTP
@@ -202,7 +203,7 @@ package final class EventDeliverer: Sendable {
             catalog: { current.value.catalog },
             logSize: lease == nil ? ownSize : nil,
             lease: lease,
-            origin: configuration.loaded.keys.logKey.origin.text
+            origin: configuration.loaded.keys.log.origin.text
         )
     }
 

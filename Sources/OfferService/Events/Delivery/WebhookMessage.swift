@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import Cryptography
 package import HTTP
 import JSON
@@ -109,6 +110,11 @@ extension WebhookMessage {
         writer.member("time", rfc3339: time)
         writer.member("datacontenttype", plain: "application/json")
     }
+}
+
+extension WebhookFormat {
+    /// Whether it has a name for such events.
+    func has(_ type: EventType) -> Bool { self != .purchasely || PurchaselyBody.name(of: type) != nil }
 }
 
 /// The body of Purchasely's webhook, as far as this service knows what is in it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import HTTP
 
 /// Where entries of the log go; used by one thread.

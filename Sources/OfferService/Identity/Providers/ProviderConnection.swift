@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import HTTP
 
 /// Reads the keys of the identity providers in force with an HTTP client of its own.

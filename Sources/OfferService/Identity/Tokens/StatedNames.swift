@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 
 /// Who a request says that its customer is, beside what a user's token proves.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import JSON
-import OfferDomain
+package import OfferDomain
 package import ServiceRuntime
 import Storage
 package import TransparencyLog

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import JSON
 package import OfferDomain
 
@@ -48,7 +49,7 @@ package struct AccountTokenChange: Sendable {
 
 extension AccountTokenChange {
     /// What is to be done about a change.
-    package enum Admission: Sendable {
+    package enum Ruling: Sendable {
         /// It is on record that the App Store is asked next; there, if the ledger knows where the purchases are.
         case ask(StoreEnvironment?)
         /// It was made before, for the same idempotency key.

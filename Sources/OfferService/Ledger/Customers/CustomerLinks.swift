@@ -7,9 +7,6 @@ import Storage
 /// A link leads one step, in both directions, and no further. For customers without one nothing is read, as long as there
 /// is one epoch of customer ids: a filter in memory knows them. Used by one thread, inside an open transaction.
 package final class CustomerLinks {
-    /// How many links one customer may have.
-    package static let limit = 100
-
     /// One end of a link, seen from the other.
     struct Link: Hashable {
         let subject: [UInt8]

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import OfferDomain
 
 /// An app of the catalog as its stores have it; it is in one of them at least.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 import ServiceRuntime
 import Storage
 
 extension LedgerWriter {
     /// Records that the App Store is asked for the change next, unless it is not to be.
-    func admit(_ change: AccountTokenChange, _ stop: KeyStop?) throws(LedgerError) -> AccountTokenChange.Admission {
+    func admit(_ change: AccountTokenChange, _ stop: KeyStop?) throws(LedgerError) -> AccountTokenChange.Ruling {
         if outdatedEpochs.contains(change.epoch) { return .stopped(.outdatedSecret) }
         try apply(change.successions)
         try noteInForce(Set(change.successions.map(\.current)))
@@ -62,8 +63,8 @@ extension LedgerWriter {
 
 extension Committer {
     /// Records that the App Store is asked for the change next, unless it is not to be; returns when that is durable.
-    func admit(_ change: AccountTokenChange) async throws(LedgerError) -> AccountTokenChange.Admission {
-        let found = Guarded<AccountTokenChange.Admission>(.ofOtherCustomer)
+    func admit(_ change: AccountTokenChange) async throws(LedgerError) -> AccountTokenChange.Ruling {
+        let found = Guarded<AccountTokenChange.Ruling>(.ofOtherCustomer)
         try await self.change { [gate] writer throws(LedgerError) in
             let admission = try writer.admit(change, gate.stop(of: change.keyID))
             found.withLock { $0 = admission }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 import Storage
 
@@ -42,7 +43,7 @@ extension LedgerWriter {
     func isAtLimit(
         _ subject: [UInt8],
         beside link: CustomerLinks.Link,
-        _ limit: Int = CustomerLinks.limit
+        _ limit: Int = CustomerPolicy.mostLinks
     ) throws(LedgerError) -> Bool {
         try database(links.count(of: subject, isVouched: link.isVouched) >= limit)
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import JSON
 
 /// The client library of an app, as the app names it: what a failure may have in common with others.

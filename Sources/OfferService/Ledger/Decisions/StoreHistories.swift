@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 
 /// What is known of one customer in each store that an offer's entry is in, and what follows for the offer.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 
 extension AuditEntry {
     /// Who used a switch: a caller by its name, the others by what they are; and whether others must yet obey.

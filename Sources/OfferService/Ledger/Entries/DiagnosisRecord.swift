@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import OfferDomain
 
 /// A diagnosis as it is recorded: nothing in it tells of a customer.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import OfferDomain
 
 /// Tells how records write known customers, and records that it was asked: the pseudonyms, never the names.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 
 /// A key of the ledger, and what it was under the secrets of earlier epochs.

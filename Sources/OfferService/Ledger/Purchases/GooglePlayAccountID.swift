@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 package import OfferDomain
 
 /// What an app attaches to a purchase as its `obfuscatedAccountId`: 32 bytes that stand for the customer.

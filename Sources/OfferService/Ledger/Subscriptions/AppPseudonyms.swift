@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import OfferDomain
 
 /// The keys under which evidence of one app is filed: the pseudonyms that caps count under.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import OfferDomain
 
 /// Something that the App Store told, ready for the ledger: filed under keys, with nothing personal in the clear.

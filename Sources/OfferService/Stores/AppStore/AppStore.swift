@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 package import OfferDomain
 
 /// The App Store as the service sees it: what it signed is read, and what it knows is asked.

@@ -2,6 +2,7 @@
 import JSON
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Which entries a receiver gets by which category.

@@ -4,6 +4,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// A file with a line for each entry, as other programs leave it.

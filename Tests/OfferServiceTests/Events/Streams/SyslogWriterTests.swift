@@ -3,6 +3,7 @@ import HTTP
 import OfferDomain
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// How entries look as syslog messages.

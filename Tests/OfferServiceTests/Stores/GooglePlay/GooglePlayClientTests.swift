@@ -6,6 +6,7 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What a fake Google Play that checks assertions without our code says of accounts, and each of Google's errors.

@@ -7,6 +7,7 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// The client over real connections, with TLS and HTTP/2, to a fake Google Play that verifies assertions and misbehaves on

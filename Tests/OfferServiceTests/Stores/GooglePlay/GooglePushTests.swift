@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// A key of Google's, of which there are two.

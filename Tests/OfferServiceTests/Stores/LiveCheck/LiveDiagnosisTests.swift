@@ -3,6 +3,7 @@ import HTTP
 import OfferDomain
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// What is made of the App Store's answers, and what people are told.

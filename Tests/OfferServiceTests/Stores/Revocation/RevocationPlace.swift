@@ -7,6 +7,7 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// A monitor with a clock of the test, which asks the fake's responder over the network.

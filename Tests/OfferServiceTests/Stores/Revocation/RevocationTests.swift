@@ -4,6 +4,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Certificates that may have been revoked, with a responder that answers, errs, lies or hangs.

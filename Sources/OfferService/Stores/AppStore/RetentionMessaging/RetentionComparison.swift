@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 
 /// Compares what the catalog says of an app's messages with what the App Store has in one environment.

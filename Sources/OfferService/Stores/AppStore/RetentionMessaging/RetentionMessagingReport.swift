@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 
 /// The catalog's retention messages next to what the App Store has, for people.

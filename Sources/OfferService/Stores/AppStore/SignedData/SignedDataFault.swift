@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 package import Cryptography
 
 /// Why data that claims to be signed by the App Store is not taken; these are all the ways.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import HTTP
 import JSON
 import OfferDomain
@@ -24,16 +25,11 @@ package final class PlayIntegrityAPI: Sendable {
     static let endpoint = "integrity-token"
     /// A verdict has some 20 members.
     static let limits = JSONLimits(maximumBytes: 64 * 1024, maximumDepth: 16, maximumNodes: 2048)
-    /// What Google allows an app unless it grants more, for all its devices together.
-    ///
-    /// Source: Google, [Usage tiers](https://developer.android.com/google/play/integrity/setup).
-    package static let usualRequestsPerDay = 10_000
-
     /// What Google says of a token of that app.
     package func lookUp(
         _ token: [UInt8],
         _ asking: GooglePlayAsking,
-        requestsPerDay: Int = usualRequestsPerDay
+        requestsPerDay: Int = PlayIntegritySettings.usualRequestsPerDay
     ) async throws(StoreError) -> IntegrityLookup {
         let milliseconds = asking.overallMilliseconds ?? gateway.retries.overallMilliseconds
         let deadline = gateway.uptime.deadline(afterMilliseconds: milliseconds)

@@ -4,6 +4,7 @@ import JSON
 import OfferDomain
 import Testing
 
+@testable import Configuration
 @testable import OfferService
 
 /// Lists the same for every app, or fails.

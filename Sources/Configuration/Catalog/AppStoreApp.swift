@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// An app as the App Store's signed data names it.
+package struct AppStoreApp: Hashable, Sendable {
+    /// `bundleId` of what is signed must be exactly this.
+    package let bundleID: BundleID
+    /// The app's number in the App Store; nil if the settings don't have it.
+    package let appAppleID: Int64?
+    /// Whose data is taken; Xcode's and LocalTesting's never is.
+    package let environments: Set<StoreEnvironment>
+
+    package init(bundleID: BundleID, appAppleID: Int64?, environments: Set<StoreEnvironment>) {
+        self.bundleID = bundleID
+        self.appAppleID = appAppleID
+        self.environments = environments
+    }
+
+    /// The one environment whose data is taken; `nil` if it is more than one.
+    package var onlyEnvironment: StoreEnvironment? { environments.count == 1 ? environments.first : nil }
+}

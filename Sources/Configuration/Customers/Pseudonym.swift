@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Cryptography
+import OfferDomain
+
+/// What the ledger and the records hold instead of a customer's id: HMAC-SHA256 under a secret of the team.
+package struct Pseudonym: Hashable, Sendable {
+    /// What the ledger counts under: the first 16 bytes.
+    package let ledgerKey: [UInt8]
+    /// How records write it: `hmac:EPOCH:` and all 32 bytes in base64url without padding.
+    package let recordText: [UInt8]
+    /// The same customer under the secrets of earlier epochs, the latest first; empty where there is but one.
+    package var earlier: [Pseudonym] = []
+
+    /// The name of the secret that it was made with.
+    package var epoch: String { String(text.split(separator: ":")[1]) }
+
+    /// ``recordText`` as text.
+    package var text: String { String(decoding: recordText, as: UTF8.self) }
+
+    /// Whether entries can be searched for it: the form of ``recordText``, or the 16 bytes of it by which transfers name a
+    /// customer.
+    package static func isSearchable(_ text: String) -> Bool {
+        isRecordText(text) || Base64.decodeURL(Array(text.utf8))?.count == 16
+    }
+
+    /// Whether a text has the form of ``recordText``.
+    package static func isRecordText(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        return parts.count == 3 && parts[0] == "hmac" && CustomerEpoch.isName(String(parts[1]))
+            && Base64.decodeURL(Array(parts[2].utf8))?.count == SHA256Digest.byteCount
+    }
+}
+
+/// A secret under which customers' ids are kept, from one instant to another.
+package struct CustomerEpoch: Sendable {
+    /// What records call it.
+    package let name: String
+    private let key: HMACKey
+    private let prefix: [UInt8]
+
+    /// `name` must be one; see ``isName(_:)``.
+    package init(name: String, key: HMACKey) {
+        self.name = name
+        self.key = key
+        prefix = Array("hmac:\(name):".utf8)
+    }
+
+    /// Whether a text may name an epoch: 1 to 16 ASCII letters or digits.
+    package static func isName(_ text: String) -> Bool {
+        (1...16).contains(text.utf8.count) && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+    }
+
+    /// 16 bytes that tell this secret from every other, and nothing of it.
+    ///
+    /// No message of a pseudonym begins with a zero byte, since an app's name comes first.
+    package var checkValue: [UInt8] {
+        Array(key.authenticationCode(for: Array("\0epoch \(name)".utf8))[..<16])
+    }
+
+    /// Whether the two are one secret under two names.
+    func hasSameSecret(as other: CustomerEpoch) -> Bool {
+        let message = Array("\0same".utf8)
+        return constantTimeEqual(key.authenticationCode(for: message), other.key.authenticationCode(for: message))
+    }
+
+    func pseudonym(of message: [UInt8]) -> Pseudonym {
+        let code = key.authenticationCode(for: message)
+        var recordText: [UInt8] = []
+        recordText.reserveCapacity(prefix.count + 43)
+        recordText.append(contentsOf: prefix)
+        Base64.appendURL(code, to: &recordText)
+        return Pseudonym(ledgerKey: Array(code[..<16]), recordText: recordText)
+    }
+
+    /// No app has an empty name, and ``checkValue`` goes on with another byte.
+    func code(_ use: Pseudonyms.Use, _ message: [UInt8]) -> [UInt8] {
+        key.authenticationCode(for: [0, use.rawValue, 0x3A] + message)
+    }
+
+    func code(_ use: Pseudonyms.Use, _ message: [UInt8], in app: AppName) -> [UInt8] {
+        key.authenticationCode(for: Array(app.text.utf8) + [0, use.rawValue, 0x3A] + message)
+    }
+}

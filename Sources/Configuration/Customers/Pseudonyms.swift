@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+package import OfferDomain
+
+/// Turns customer ids into pseudonyms; without its secrets nobody can go back, or try ids out.
+///
+/// A class, because each request is handed it several times over and it never changes.
+package final class Pseudonyms: Sendable {
+    /// The newest first: under it all that is new is kept; what was kept under the others is still found.
+    package let epochs: [CustomerEpoch]
+    private let newest: CustomerEpoch
+    private let earlier: [CustomerEpoch]
+    /// Earlier epochs that are listed and whose files are gone, as they are once their secrets were destroyed.
+    package let gone: [String]
+
+    /// `earlier` and `gone` are of epochs before the newest, the latest first.
+    package init(_ newest: CustomerEpoch, earlier: [CustomerEpoch] = [], gone: [String] = []) {
+        self.newest = newest
+        self.earlier = earlier
+        self.gone = gone
+        epochs = [newest] + earlier
+    }
+
+    /// The name of the epoch in force; records carry it, so that a later secret is not mistaken for it.
+    package var epoch: String { newest.name }
+
+    /// Whether anything may be kept under the secret of an earlier epoch.
+    package var hasEarlierEpochs: Bool { !earlier.isEmpty }
+
+    /// The same without epochs whose secrets were destroyed while they were loaded; the one in force always stays.
+    package func without(_ destroyed: Set<String>) -> Pseudonyms {
+        guard earlier.contains(where: { destroyed.contains($0.name) }) else { return self }
+        return Pseudonyms(newest, earlier: earlier.filter { !destroyed.contains($0.name) }, gone: gone)
+    }
+
+    /// The pseudonym of a customer within one app.
+    package func pseudonym(of identity: CustomerIdentity, in app: AppName) -> Pseudonym {
+        let message = message(identity, app)
+        var pseudonym = newest.pseudonym(of: message)
+        if !earlier.isEmpty { pseudonym.earlier = earlier.map { $0.pseudonym(of: message) } }
+        return pseudonym
+    }
+
+    private func message(_ identity: CustomerIdentity, _ app: AppName) -> [UInt8] {
+        var message: [UInt8] = []
+        message.reserveCapacity(96)
+        message.append(contentsOf: app.text.utf8)
+        message.append(0)
+        identity.appendCapBytes(to: &message)
+        return message
+    }
+
+    /// What else is made with the secret, beside pseudonyms of customers; none can pass for another, since each begins with
+    /// another byte than the others and than every kind of customer identity.
+    package enum Use: UInt8, CaseIterable, Sendable {
+        /// Ties a sign-in to the console to the browser that began it; in no app.
+        case consoleSignIn = 0x69
+        /// Stands for a person who signs in to the console; in no app.
+        case consoleUser = 0x75
+        /// Proves that a challenge is ours.
+        case appAttestChallenge = 0x68
+        /// Stands for a purchase token.
+        case purchase = 0x67
+        /// Proves that a grant's mark is ours.
+        case grantMark = 0x6D
+        /// Stands for a customer where a purchase at Google Play names them.
+        case accountID = 0x6F
+    }
+
+    /// The 32 bytes that stand for, or prove, a message within one app.
+    package func code(_ use: Use, _ message: [UInt8], in app: AppName) -> [UInt8] {
+        newest.code(use, message, in: app)
+    }
+
+    /// The 32 bytes that stand for, or prove, a message that is of no app.
+    package func code(_ use: Use, _ message: [UInt8]) -> [UInt8] { newest.code(use, message) }
+
+    /// The same under the secrets of earlier epochs, the latest first.
+    package func earlierCodes(_ use: Use, _ message: [UInt8], in app: AppName) -> [[UInt8]] {
+        earlier.map { $0.code(use, message, in: app) }
+    }
+}

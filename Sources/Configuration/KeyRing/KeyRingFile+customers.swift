@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import Cryptography
+import JSON
+
+extension KeyRingFile {
+    /// Reads the secrets under which customers' ids are kept: one object, or a list of them with the newest first.
+    func readPseudonyms(_ root: inout ObjectReader, _ mismatches: Mismatches) -> Pseudonyms? {
+        let expected = "an object with epoch and file, or a list of them: the secrets under which customer ids are kept"
+        guard let value = root.required("customerIds", expected, { $0.object == nil && $0.array == nil ? nil : $0 })
+        else { return nil }
+        guard value.array != nil else { return readEpoch(value, mismatches).map { Pseudonyms($0) } }
+        var names: Set<String> = []
+        var gone: [String] = []
+        let epochs: [CustomerEpoch] = root.elements("customerIds", atMost: 16) { value in
+            if !names.isEmpty, let name = nameOfGone(value), names.insert(name).inserted {
+                gone.append(name)
+                return nil
+            }
+            guard let epoch = readEpoch(value, mismatches) else { return nil }
+            if !names.insert(epoch.name).inserted { mismatches.add(value, "epoch \(epoch.name) is listed twice") }
+            return epoch
+        }
+        for (index, epoch) in epochs.enumerated() {
+            guard let other = epochs[..<index].first(where: epoch.hasSameSecret), other.name != epoch.name else {
+                continue
+            }
+            mismatches.add(
+                value,
+                "epochs \(other.name) and \(epoch.name) have one secret: nothing would change with it"
+            )
+        }
+        guard let newest = epochs.first else {
+            if value.array?.isEmpty == true { mismatches.add(value, "expected at least one epoch") }
+            return nil
+        }
+        return Pseudonyms(newest, earlier: Array(epochs.dropFirst()), gone: gone)
+    }
+
+    /// Where the secret of an epoch lies, without reading it or anything else: the file may be gone already.
+    ///
+    /// - Returns: The names, the newest first, each with its path; none for a credential, whose file is but a copy.
+    package func epochFiles() throws(ConfigurationError) -> [(name: String, path: String?)] {
+        let root = try ConfigurationFile(path: path, of: .keys).document.root.object
+        guard let value = root?["customerIds"] else { return [] }
+        let elements = value.array.map(Array.init) ?? [value]
+        return elements.compactMap { element in
+            guard let name = element.object?["epoch"]?.string, let file = element.object?["file"]?.string else {
+                return nil
+            }
+            let location = file.hasPrefix("credential:") ? nil : try? SecretLocation(file, beside: path)
+            return (name, location?.path)
+        }
+    }
+
+    /// The name of an epoch that is written as it should be, and whose file is not there; `nil` of any other.
+    ///
+    /// Whether it may be gone, the database knows: where it was destroyed, the list is only to be cleared up.
+    private func nameOfGone(_ value: JSONValue) -> String? {
+        guard let object = value.object, let name = object["epoch"]?.string, CustomerEpoch.isName(name),
+            let file = object["file"]?.string, let location = try? SecretLocation(file, beside: path),
+            SecretFile.isAbsent(path: location.path)
+        else { return nil }
+        return name
+    }
+
+    private func readEpoch(_ value: JSONValue, _ mismatches: Mismatches) -> CustomerEpoch? {
+        var reader = ObjectReader(value, into: mismatches)
+        let name = reader.required("epoch", "a string of 1 to 16 letters or digits") { value in
+            value.string.flatMap { CustomerEpoch.isName($0) ? $0 : nil }
+        }
+        let secret = readSecret(&reader, "file", for: .customerIDs)
+        reader.finish()
+        guard let name, let secret else { return nil }
+        do {
+            return CustomerEpoch(name: name, key: try HMACKey(secret))
+        } catch {
+            reader.note("file", "\(error)")
+            return nil
+        }
+    }
+}

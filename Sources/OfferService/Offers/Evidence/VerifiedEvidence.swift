@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import OfferDomain
+
+/// What the App Store's evidence says of one customer: what was sent along, and what may be asked.
+///
+/// An app on somebody's device may send what the App Store signed, since it has it from the store. It may name a
+/// transaction by its id too, but ids are no secret: what the store answers then counts only if it names the account
+/// token of the request. Where what is signed is bound to an account (``AccountBinding``), purchases under the names that an
+/// app gives tell nothing.
+///
+/// A class, because it is handed on several times for each request and never changes.
+final class VerifiedEvidence: Sendable {
+    private let binding: AccountBinding
+    /// `nil` if nothing is signed.
+    private let subject: SigningSubject?
+    private let bundleID: BundleID
+    /// By which the store knows the account that an introductory offer is signed for.
+    private let account: TransactionID?
+
+    init(_ binding: AccountBinding, signing subject: SigningSubject?, of bundleID: BundleID) {
+        self.binding = binding
+        self.subject = subject
+        self.bundleID = bundleID
+        switch subject {
+        case .introductoryOfferEligibility(let id): account = id
+        case .promotionalOffer: account = nil
+        case nil: account = binding.namedOrShown
+        }
+    }
+
+    private var customer: StatedCustomer { binding.customer }
+    private var snapshot: Snapshot { binding.context.snapshot }
+    /// Looked up where it is used, which for most requests is nowhere.
+    private var app: AppStoreApp? { snapshot.catalog.apps[bundleID] }
+    /// The keys under which evidence of the app is filed; made where they are used, which most requests don't.
+    private var keys: AppPseudonyms { AppPseudonyms(snapshot.pseudonyms, in: AppName(bundleID)) }
+    private var transactions: [AppStoreTransaction] { binding.shown.evidence.transactions }
+    /// Whether there is a key to ask the App Store with.
+    private var canAsk: Bool { snapshot.keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI) != nil }
+
+    /// What the request tells and what it sends along.
+    func knowledge() -> StoreKnowledge {
+        var knowledge = StoreKnowledge()
+        knowledge.isVouchedFor = binding.context.isBelieved
+        knowledge.add(binding.context.caller.user, snapshot.pseudonyms, in: AppName(bundleID))
+        if !transactions.isEmpty {
+            let report = report(binding.shown.evidence, of: vouchedFor)
+            knowledge.report = report
+            knowledge.chains = Set(report.history.chains.keys)
+        }
+        if binding.context.isBelieved, let id = customer.transactionID { addNamed(id, to: &knowledge) }
+        knowledge.mayAsk = mayAsk && canAsk
+        add(binding.shown, to: &knowledge)
+        if let account {
+            knowledge.successions += keys.successions(
+                of: [.originalTransaction(account), .appTransaction(account)] + binding.shown.accounts
+            )
+        }
+        if case .introductoryOfferEligibility = subject { bindToAccount(&knowledge) }
+        return knowledge
+    }
+
+    /// Leaves what is known of the account for which an introductory offer is signed: an app's names prove nothing.
+    func bindToAccount(_ knowledge: inout StoreKnowledge) {
+        knowledge.believesNames = binding.context.isBelieved
+        guard let account else { return }
+        let keys = keys
+        knowledge.account = [keys.key(of: .originalTransaction(account)), keys.key(of: .appTransaction(account))]
+        knowledge.subjects = knowledge.account + binding.shown.accounts.map(keys.key)
+        knowledge.mayAsk = canAsk
+    }
+
+    /// Adds the transaction that a trusted caller names.
+    private func addNamed(_ id: TransactionID, to knowledge: inout StoreKnowledge) {
+        let keys = keys
+        knowledge.subjects = [keys.key(of: .originalTransaction(id))]
+        knowledge.successions = keys.successions(of: [.originalTransaction(id)])
+        guard customer.isFromAppStore else { return }
+        let name = CustomerIdentity.originalTransaction(id)
+        knowledge.shownNames = [PseudonymizedName(name, keys.pseudonym(of: name))]
+        knowledge.chains = [keys.chainKey(of: id)]
+    }
+
+    /// Adds whom signed data shows.
+    private func add(_ shown: VerifiedMembers, to knowledge: inout StoreKnowledge) {
+        let names = shown.names
+        guard !names.isEmpty else { return }
+        let keys = keys
+        var known = knowledge.shownNames
+        for name in names where !known.contains(where: { $0.identity == name }) {
+            known.append(PseudonymizedName(name, keys.pseudonym(of: name)))
+        }
+        knowledge.shownNames = known
+    }
+
+    private func report(_ evidence: SubscriptionEvidence, of customers: [CustomerIdentity]) -> SubscriptionReport {
+        SubscriptionReport(
+            evidence,
+            keys: keys,
+            bundleID: bundleID,
+            catalog: snapshot.catalog,
+            customers: customers
+        )
+    }
+
+    /// The names of the customer that a trusted caller says belong to the transactions.
+    private var vouchedFor: [CustomerIdentity] { binding.context.isBelieved ? customer.vouchedFor : [] }
+}
+
+// MARK: - The store's answer
+
+extension VerifiedEvidence {
+    /// What to ask the store; `nil` if the request names nothing that could be asked about.
+    func question(_ needs: FactNeeds) -> AppStore.Question? {
+        guard let app, let id = questionedID else { return nil }
+        return AppStore.Question(
+            transactionID: id,
+            app: app,
+            environment: transactions.first?.environment ?? binding.shown.appTransaction?.environment,
+            needs: needs,
+            party: binding.context.caller.party
+        )
+    }
+
+    /// Where what is signed is bound to an account, it is that account that is asked about.
+    private var questionedID: TransactionID? {
+        switch subject {
+        case .promotionalOffer, nil: transactions.first?.transactionID ?? customer.transactionID
+        case .introductoryOfferEligibility(let id): id
+        }
+    }
+
+    /// The member of the request that names the transaction that is asked about.
+    var questionedMember: TransactionMember {
+        if case .introductoryOfferEligibility = subject, customer.transactionID != nil { return .transactionID }
+        if !transactions.isEmpty { return .signedTransaction }
+        return customer.transactionID == nil ? .signedAppTransaction : .transactionID
+    }
+
+    /// Takes the store's answer in; of somebody else's account it is kept for the ledger, and tells nothing here.
+    func add(_ answer: SubscriptionEvidence, to knowledge: inout StoreKnowledge) {
+        let isCustomers = isOfCustomer(answer)
+        let report = report(answer, of: isCustomers ? vouchedFor : [])
+        knowledge.report = report
+        guard isCustomers else { return }
+        add(VerifiedMembers(evidence: answer), to: &knowledge)
+        knowledge.chains.formUnion(report.history.chains.keys)
+        knowledge.statusesReadAt = answer.statusesReadAt
+        knowledge.historyReadAt = answer.historyReadAt
+    }
+
+    /// Whether the store's answer could tell something: of a transaction that an app names, only where the request names the
+    /// account token that the answer has to name too.
+    private var mayAsk: Bool {
+        if customer.isFromAppStore { return false }
+        if !transactions.isEmpty { return true }
+        guard customer.transactionID != nil else { return false }
+        if binding.context.isBelieved { return true }
+        return if case .appAccountToken = customer.binding { true } else { false }
+    }
+
+    private func isOfCustomer(_ answer: SubscriptionEvidence) -> Bool {
+        if binding.context.isBelieved || !transactions.isEmpty { return true }
+        if case .introductoryOfferEligibility = subject { return true }
+        guard case .appAccountToken(let token) = customer.binding else { return false }
+        return answer.transactions.contains { $0.appAccountToken == token }
+    }
+}
