@@ -36,28 +36,23 @@ package enum ProcessHardening {
 
     /// Runs the program anew with `SWIFT_BACKTRACE=enable=no`, which the runtime reads only at its start.
     ///
-    /// Returns at once if the handler is off already and all settings are there. To be called while the process has one
-    /// thread. The program keeps its process id, arguments, open files and all other environment.
+    /// Returns at once if the handler is off already. To be called while the process has one thread. The program keeps its
+    /// process id, arguments, open files and all other environment.
     ///
-    /// - Parameter settings: What else only a start can set; a variable that is set already stays as it is.
+    /// - Parameter settings: Variables that this start sets, too, unless they are set already.
     /// - Throws: That the handler stays on, or that the program could not be started anew to turn it off.
     package static func restartWithoutBacktracer(
         adding settings: KeyValuePairs<String, String> = [:]
     ) throws(ProcessHardeningError) {
-        let areAllSet = settings.allSatisfy { unsafe getenv($0.key) != nil }
-        // A runtime or wrapper that undoes the settings would have the program restart for ever.
-        let isRestarted = unsafe getenv(restartedOnce) != nil
-        let wasOff = isBacktracerOff
-        if wasOff, areAllSet || isRestarted { return }
-        guard !isRestarted else { throw .backtracerStaysOn }
+        if isBacktracerOff { return }
+        // A runtime or wrapper that undoes the setting would have the program restart for ever.
+        guard unsafe getenv(restartedOnce) == nil else { throw .backtracerStaysOn }
         guard
             unsafe setenv("SWIFT_BACKTRACE", "enable=no", 1) == 0,
             unsafe setenv(restartedOnce, "1", 1) == 0
         else { throw .notRestarted(code: errno) }
         for (name, value) in settings { unsafe setenv(name, value, 0) }
         unsafe execv("/proc/self/exe", CommandLine.unsafeArgv)
-        // Where no program may be started, it does without the other settings.
-        if wasOff { return }
         throw .notRestarted(code: errno)
     }
 

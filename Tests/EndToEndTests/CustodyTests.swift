@@ -74,12 +74,11 @@ extension EndToEnd {
             #expect(textOfFile("/proc/\(service.process.id)/environ").contains("SWIFT_BACKTRACE=enable=no\0"))
         }
 
-        /// Also where the crash handler is off already, as in a unit that somebody wrote; the package's needs no second start.
-        @Test(.enabled(if: Program.isRoot, "only root may look into the service"), arguments: [[], ["enable=no"]])
-        func `the allocator is told what the package and the container tell it`(crashHandler: [String]) async throws {
+        /// Run by hand, by the start that turns the crash handler off; the package and the container need no second start.
+        @Test(.enabled(if: Program.isRoot, "only root may look into the service"))
+        func `the allocator is told what the package and the container tell it`() async throws {
             let demo = try await DemoFolder()
-            let wrapper = ["env"] + crashHandler.map { "SWIFT_BACKTRACE=\($0)" }
-            let service = try await RunningService(demo, wrapper: wrapper)
+            let service = try await RunningService(demo)
             let environment = textOfFile("/proc/\(service.process.id)/environ").split(separator: "\0")
             let place = try #require(environment.firstIndex { $0.hasPrefix("GLIBC_TUNABLES=") })
             // The loader ends each of them with a zero byte, where they stand.
