@@ -6,7 +6,7 @@ import Synchronization
 
 /// Which fresh signatures the service verifies itself before they leave; each costs three times its signing.
 package final class SelfVerification: Sendable {
-    /// With ``SelfVerificationMode/sampled``, the signatures of one request in so long a time, the first one included: nearly all, where few
+    /// With `sampled`, the signatures of one request in so long a time, the first one included: nearly all, where few
     /// are made, and not at once.
     package static let sampleMicroseconds: Int64 = 10_000
 

@@ -175,7 +175,7 @@ package final class EventDeliverer: Sendable {
         }
     }
 
-    /// How receivers are connected to; ``EventsFile`` admits plain HTTP to this machine alone.
+    /// How receivers are connected to; `EventsFile` admits plain HTTP to this machine alone.
     package static func clientConfiguration(_ settings: EventSettings) -> ClientConfiguration {
         var configuration = ClientConfiguration(
             connectTimeoutMilliseconds: 10_000,

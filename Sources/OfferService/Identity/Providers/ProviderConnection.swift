@@ -35,7 +35,7 @@ final class ProviderConnection: Sendable {
 extension Settings {
     /// How identity providers are called.
     ///
-    /// Plain HTTP is for providers on this machine; ``ProviderAddress`` refuses it for every other address.
+    /// Plain HTTP is for providers on this machine; `ProviderAddress` refuses it for every other address.
     var providerClientConfiguration: ClientConfiguration {
         ClientConfiguration(
             maximumResponseBytes: 65_536,
