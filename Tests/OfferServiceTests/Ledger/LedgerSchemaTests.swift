@@ -18,6 +18,18 @@ import TransparencyLog
         #expect(try connection.all(keys) { $0.text(0) } == ["INTEGER"])
     }
 
+    @Test(.aboutSQLite) func `no table has a trigger, and only the callers' keys refer to another table`() throws {
+        let place = try LogPlace()
+        let connection = try place.ledger.openPatiently()
+        let triggers = SQL("SELECT name FROM sqlite_schema WHERE type = 'trigger'")
+        #expect(try connection.all(triggers) { $0.text(0) } == [])
+        // Rows that wait in an `InsertBuffer` change places with those of other tables.
+        let referring = SQL(
+            "SELECT DISTINCT tables.name FROM sqlite_schema AS tables, pragma_foreign_key_list(tables.name)"
+        )
+        #expect(try connection.all(referring) { $0.text(0) } == ["caller_keys"])
+    }
+
     /// A made-up second version of the schema.
     private static let second = Migration(
         version: 2,
