@@ -2,7 +2,7 @@
 
 /// How rows are added to a table: which columns they have, and what happens where the table has such a row.
 ///
-/// Each is made once and kept: connections know it by its identity. Its table has no triggers.
+/// Each is made once and kept, because connections compare identities. Its table has no triggers.
 package final class Insertion: Sendable {
     /// What happens to a row if the table has another with its key.
     package enum Conflict: Sendable {
@@ -10,9 +10,9 @@ package final class Insertion: Sendable {
         case fails
         /// The other row stays as it is.
         case keeps
-        /// The other row gets the new values. So many of the first columns are the key.
+        /// The other row gets the new values. The first `keyColumns` columns are the key.
         case replaces(keyColumns: Int)
-        /// The other row is set as SQL says. So many of the first columns are the key.
+        /// The other row is changed by this SQL. The first `keyColumns` columns are the key.
         case updates(keyColumns: Int, StaticString)
     }
 
@@ -20,8 +20,9 @@ package final class Insertion: Sendable {
     static let rowsOfMany = 16
 
     let table: String
-    /// So many of the first columns tell the rows of one statement apart on PostgreSQL, which changes no row twice; 0 where
-    /// that does no harm.
+    /// How many of the first columns are the key of a row that is changed; 0 if none is.
+    ///
+    /// PostgreSQL refuses a statement that changes a row twice.
     let keyColumns: Int
     /// The question that finds the rows of a list of values; nil if the values are the row.
     let select: SQLText?
@@ -78,8 +79,8 @@ extension Insertion.Conflict {
 
 /// Rows that a transaction has yet to insert, so that those of one ``Insertion`` go together.
 ///
-/// They are inserted in the order of the insertions' first rows, and before anything that may see them. So only rows of
-/// different tables change places with one another, and a row comes after those that it refers to.
+/// They are inserted in the order of the insertions' first rows, and before anything that may see them. Only rows of
+/// different tables change places with one another: rows that others refer to must all come before the first of those.
 struct InsertBuffer {
     /// The rows of one insertion, in their order.
     struct Group {

@@ -117,7 +117,7 @@ struct ProcessHardeningTests {
     }
 
     @Test
-    func `starts no program for other settings, and fails where it may start none with the crash handler on`() async {
+    func `does not restart for other settings, and fails if it can't restart with the crash handler on`() async {
         await #expect(processExitsWith: .success) {
             // More than the system takes, so that it starts nothing.
             unsafe setenv("TOO_LARGE", String(repeating: "x", count: 1 << 20), 1)

@@ -76,7 +76,7 @@ extension EndToEnd {
 
         /// Run by hand, by the start that turns the crash handler off; the package and the container need no second start.
         @Test(.enabled(if: Program.isRoot, "only root may look into the service"))
-        func `the allocator is told what the package and the container tell it`() async throws {
+        func `the allocator has the settings that the package and the container give it`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
             let environment = textOfFile("/proc/\(service.process.id)/environ").split(separator: "\0")

@@ -7,7 +7,7 @@ package struct AppStoreApp: Hashable, Sendable {
     package let bundleID: BundleID
     /// The app's number in the App Store; nil if the settings don't have it.
     package let appAppleID: Int64?
-    /// Whose data is taken; Xcode's and LocalTesting's never is.
+    /// The environments from which signed data is taken; never Xcode or LocalTesting.
     package let environments: Set<StoreEnvironment>
 
     package init(bundleID: BundleID, appAppleID: Int64?, environments: Set<StoreEnvironment>) {
@@ -16,6 +16,6 @@ package struct AppStoreApp: Hashable, Sendable {
         self.environments = environments
     }
 
-    /// The one environment whose data is taken; `nil` if it is more than one.
+    /// The environment, if there is only one; otherwise `nil`.
     package var onlyEnvironment: StoreEnvironment? { environments.count == 1 ? environments.first : nil }
 }

@@ -3,7 +3,7 @@ package import JSON
 package import OfferDomain
 
 extension AttributeValue {
-    /// The boolean, number or string that stands here.
+    /// Reads a boolean, number or string.
     package init?(_ value: JSONValue) {
         switch value.kind {
         case .boolean:

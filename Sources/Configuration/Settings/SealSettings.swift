@@ -3,7 +3,7 @@ import Glibc
 package import OfferDomain
 import ServiceRuntime
 
-/// What seals the service without anybody's call: a file, and a clock that jumps.
+/// What seals the service without a call of its API: a file, and a clock that jumps.
 package struct SealSettings: Sendable {
     /// The file that seals while it is there; `nil` for none.
     package var sealFile: String?
@@ -27,7 +27,7 @@ package struct SealSettings: Sendable {
         return "the file \(path) can't be looked for: \(systemMessage(errno))"
     }
 
-    /// Why nobody could put the file there just now; `nil` if somebody could.
+    /// Why the file can't be put there now; `nil` if it can.
     package var folderFault: String? {
         guard let path = sealFile, let slash = path.lastIndex(of: "/") else { return nil }
         var status = stat()
@@ -51,8 +51,8 @@ package struct SealSettings: Sendable {
 package enum ClockCheck: String, CaseIterable, Hashable, Sendable {
     /// The service seals itself.
     case seal
-    /// It says so, and goes on.
+    /// The service warns, and goes on.
     case warn
-    /// Nobody looks.
+    /// The clock is not checked.
     case off
 }

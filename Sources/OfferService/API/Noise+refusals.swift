@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Refusal {
-    /// Whether nothing else in the audit log tells of it.
+    /// Whether the audit log has no other entry about it.
     var isNoise: Bool {
         switch self {
         case .request, .caller, .decision(.unknownOffer): true

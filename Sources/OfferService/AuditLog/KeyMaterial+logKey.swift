@@ -4,6 +4,6 @@ import OfferDomain
 package import TransparencyLog
 
 extension KeyMaterial {
-    /// Signs the audit log's checkpoints; made anew each time.
+    /// The key that signs the audit log's checkpoints, with the log's name.
     package var logKey: LogKey { LogKey(origin: log.origin, privateKey: log.privateKey) }
 }

@@ -16,7 +16,7 @@ package enum AuditReadError: Error, Hashable, Sendable, CustomStringConvertible 
     /// The log never had that many entries, or has lost them.
     case noSuchTree(size: Int64)
 
-    /// A sentence for the log and for the person who reads.
+    /// A sentence for people.
     package var description: String {
         switch self {
         case .database(let error): error.description

@@ -32,7 +32,7 @@ package final class LogWatch: Sendable {
     private let wake = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// Verifies nothing before ``start()``; `damaged` is told what is found not to be as it was written.
+    /// Verifies nothing before ``start()``; `damaged` is called with what differs from what was written.
     package init(
         key: NoteVerifierKey,
         file: CheckpointFile,

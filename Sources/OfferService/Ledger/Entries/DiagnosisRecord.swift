@@ -2,7 +2,7 @@
 package import Configuration
 package import OfferDomain
 
-/// A diagnosis as it is recorded: nothing in it tells of a customer.
+/// A diagnosis as it is recorded, without data of a customer.
 package struct DiagnosisRecord: Hashable, Sendable {
     /// Who asked for the diagnosis.
     package let caller: CallerID

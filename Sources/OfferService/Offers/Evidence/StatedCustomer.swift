@@ -77,7 +77,7 @@ package struct StatedCustomer: Sendable {
 }
 
 extension CustomerPolicy {
-    /// Refuses a customer id that has none of the forms, as an e-mail address or a number that anybody could try out.
+    /// Refuses a customer id that has none of the forms, such as an e-mail address or a number, which can be guessed.
     func admit(_ customerID: CustomerID?, pointer: String = "/customerId") throws(Refusal) {
         guard let message = customerID.flatMap(fault) else { return }
         throw .request(.invalid([Mismatch(pointer: pointer, offset: 0, message: message)]))

@@ -25,12 +25,12 @@ extension PostgreSQLText {
         self.init("SELECT answer.*, given.place FROM \(given) CROSS JOIN LATERAL (\(asked) OFFSET 0) AS answer")
     }
 
-    /// The question with the values of the list at hand.
+    /// The question, with columns of the list in place of its placeholders.
     private static func asking(_ text: SQLText, _ samples: [SQLValue]) -> String {
         String(decoding: PostgreSQLText(text) { given(samples[$0], $0) }.bytes.dropLast(), as: UTF8.self)
     }
 
-    /// A value of the list at hand.
+    /// The column that has a value of the list.
     private static func given(_ sample: SQLValue, _ place: Int) -> String {
         sample == .null ? "NULL" : "given.v\(place)"
     }

@@ -26,7 +26,7 @@ enum ServeCommand: Command {
         """
     }
 
-    /// What glibc's allocator is told where the program is run by hand; the unit and the Dockerfile say the same.
+    /// Settings of glibc's allocator for a program that is run by hand; the unit and the Dockerfile have the same.
     ///
     /// Each thread keeps up to 128 freed blocks of a size for itself, and not 7: many requests are under way at once, each
     /// with the same few blocks. That saves 2 % of the instructions of a signature. Blocks of 256 KiB or more are mappings of
