@@ -14,6 +14,9 @@ TSAN := TEST_WIDTH=3 TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/thread-sanitize
 # All addresses of libraries are looked up at the start, and can't be overwritten afterwards (-z now).
 BUILD_RELEASE := swift build -c release --disable-local-rpath --static-swift-stdlib -Xlinker -z -Xlinker now --product offer-signer
 
+# A module that is imported and not declared builds or not, by the order of the build: that is an error.
+BUILD_TESTS := swift build --build-tests --explicit-target-dependency-import-check error
+
 # Tests that the check ring adds to `make test`: programs that stand in for the stores, the verifiers' own, all of the console.
 CHECK_TESTS := ^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests|ConsoleTests)
 # Tests without a database, or that run over both engines by themselves: a second run over PostgreSQL adds nothing.
@@ -51,11 +54,11 @@ run: build ## write the example into ./demo, if it is not there, and start the s
 	@Scripts/run $(RELEASE)
 
 test: setup-checks ## run the tests that show whether the product works
-	swift build --build-tests
+	$(BUILD_TESTS)
 	@Scripts/test .build/test-logs
 
 test-check: setup-checks ## run the tests that only the check ring has
-	swift build --build-tests
+	$(BUILD_TESTS)
 	OFFER_SIGNER_TEST_RING=check TEST_WIDTH=1 Scripts/run-tests .build/test-logs/check.log --filter '$(CHECK_TESTS)'
 
 format: ## format all Swift files in place

@@ -43,7 +43,9 @@ let package = Package(
         // What operators write: settings, catalog, keys, callers, receivers of events; read, checked and typed.
         .target(
             name: "Configuration",
-            dependencies: ["JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime"]
+            dependencies: [
+                "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime", "TransparencyLog",
+            ]
         ),
         .target(
             name: "OfferService",
@@ -56,7 +58,7 @@ let package = Package(
         .executableTarget(
             name: "offer-signer",
             dependencies: [
-                "JSON", "OfferDomain", "Cryptography", "Storage", "ServiceRuntime", "TransparencyLog",
+                "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime", "TransparencyLog",
                 "Configuration", "OfferService", "SignatureDiagnosis",
             ]
         ),
@@ -78,7 +80,7 @@ let package = Package(
         .testTarget(name: "ServiceRuntimeTests", dependencies: ["ServiceRuntime", "OfferDomain", "TestSupport"]),
         .testTarget(
             name: "TransparencyLogTests",
-            dependencies: ["TransparencyLog", "Cryptography", "TestSupport"]
+            dependencies: ["TransparencyLog", "Cryptography", "OfferDomain", "TestSupport"]
         ),
         .testTarget(
             name: "ConfigurationTests",
