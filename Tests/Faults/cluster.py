@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 
 from place import ENDS_WITH_US, Failure, eventually, free_port
@@ -80,15 +81,23 @@ class Cluster:
 
     def start(self) -> None:
         """Durable as it is delivered: fsync and synchronous_commit are on."""
+        self._launch()
+        eventually("PostgreSQL accepts connections", self._is_up, 60, 0.05)
+
+    def _launch(self) -> None:
         words = ["postgres", "-D", self._data, "-p", str(self.port), "-h", "127.0.0.1", "-k", "",
                  "-c", "max_connections=60"]
         with open(os.path.join(self.folder, "log"), "ab") as log:
             self.process = subprocess.Popen(self._command(words), stdout=log, stderr=log, cwd=self.folder)
-        eventually("PostgreSQL accepts connections", self._is_up, 60, 0.05)
 
     def _is_up(self) -> bool:
         if self.process is not None and self.process.poll() is not None:
-            raise Failure(f"PostgreSQL ended: {self.log()[-600:]}")
+            end = self.log()[-600:]
+            # After a kill, the server's processes of before take a moment to notice and end.
+            if "pre-existing shared memory block" not in end:
+                raise Failure(f"PostgreSQL ended: {end}")
+            time.sleep(0.5)
+            self._launch()
         return self.sql("SELECT 1", fails=True) == "1"
 
     def log(self) -> str:
