@@ -64,11 +64,12 @@ test-check: setup-checks ## run the tests that only the check ring has
 format: ## format all Swift files in place
 	swift format --in-place --recursive --parallel Sources Tests Package.swift Clients
 
-lint: ## check the formatting, the measures of functions and files, and the share of doc comments
+lint: ## check the formatting, functions and files, the share of doc comments, and the order of folders
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift Clients
 	@/usr/bin/python3 -B Scripts/check-functions --self-test
 	@Scripts/failures --self-test
 	@/usr/bin/python3 -B Scripts/check-functions
+	@/usr/bin/python3 -B Scripts/structure --check
 
 leaks: setup-checks ## run the tests of the targets that wrap C under the address sanitizer
 	OFFER_SIGNER_TARGETS=wrappers swift build --build-tests --sanitize=address --scratch-path .build-asan

@@ -146,24 +146,3 @@ package final class Admission: Sendable {
         func leave() { giveBack?() }
     }
 }
-
-/// What is counted together.
-package enum RateScope: String, CaseIterable, Sendable {
-    case caller, address, subject
-    /// From one address or subscriber, or from all apps, at the same time.
-    case atOnce = "at-once"
-    /// DPoP proofs of one key, or of all keys together.
-    case proofs
-}
-
-/// The devices behind one address, with one app's key.
-package struct Device: Hashable, Sendable {
-    let caller: CallerID
-    /// One IPv4 address, or one IPv6 network of 64 bits.
-    let address: PeerAddress.Address
-}
-
-extension Caller {
-    /// Whose share a request takes where those of an app have one for each address; `nil` of every other caller.
-    var device: Device? { origin.map { Device(caller: id, address: $0) } }
-}

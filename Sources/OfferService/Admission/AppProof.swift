@@ -11,18 +11,3 @@ package enum AppProof: Sendable {
     /// One was sent, and Google could not say what it proves.
     case unanswered(ServiceFault)
 }
-
-extension AppOrigin {
-    /// What the system's category means.
-    init(_ category: ValidationCategory) {
-        self =
-            switch category {
-            case .appStore: .appStore
-            case .testFlight: .testFlight
-            case .development: .development
-            case .enterprise: .enterprise
-            case .developerID: .developerID
-            case .invalid, .platform, .local, .rosetta, .outOfProcessJIT, .noCategory: .other
-            }
-    }
-}

@@ -75,7 +75,7 @@ package struct PresentedAnswer: Sendable {
         let timestamp = reader.optional("timestamp", "milliseconds since 1970 UTC") { value in
             value.integer.flatMap(Timestamp.init(exactlyMilliseconds:))
         }
-        let binding = SignatureRequest.readBinding(&reader, .promotionalOffer)
+        let binding = PurchaseBinding(&reader, takesUsername: true)
         let bundleID = reader.optional("bundleId", text: BundleID.init)
         let productID = reader.optional("productId", text: ProductID.init)
         guard let signature else { return nil }

@@ -181,3 +181,14 @@ extension AuditSearch {
         return []
     }
 }
+
+extension NoRecord {
+    /// What came of a search without a record.
+    package init(_ trace: SignatureTrace, madeBy: KeyID? = nil) {
+        if case .sameNonce(let index, let differences) = trace {
+            self.init(near: (index, differences), madeBy: madeBy)
+        } else {
+            self.init(near: nil, madeBy: madeBy)
+        }
+    }
+}

@@ -13,11 +13,11 @@ struct AppAttestCall: Sendable {
     /// What the other calls have apps proven by.
     let checks: GenuineAppChecks
 
-    init(_ writing: WritingParts, _ stores: Stores) {
-        let keys = AttestedKeys(writing.committer)
-        let play = PlayIntegrityParts(google: stores.googlePlayAPI.integrity, spent: SpentTokens(writing.committer))
-        (admission, random) = (writing.admission, writing.runtime.random)
-        checks = GenuineAppChecks(keys: keys, play: play, admission: admission, writing.runtime)
+    init(committer: Committer, stores: Stores, admission: Admission, runtime: Runtime) {
+        let keys = AttestedKeys(committer)
+        let play = PlayIntegrityParts(google: stores.googlePlayAPI.integrity, spent: SpentTokens(committer))
+        (self.admission, random) = (admission, runtime.random)
+        checks = GenuineAppChecks(keys: keys, play: play, admission: admission, runtime)
         registrar = AppAttestRegistrar(anchors: stores.appAttestAnchors, keys: keys, checks: checks)
     }
 

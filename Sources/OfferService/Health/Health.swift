@@ -216,18 +216,7 @@ extension Snapshot {
     package var missingKeys: [KeyNeed] { keyRing.unfilled(catalog.keyNeeds) }
 }
 
-/// One reason why the service is not ready, or not for everybody.
-package struct Obstacle: Hashable, Sendable {
-    /// Stable, for programs.
-    package let name: String
-    /// A sentence, for people.
-    package let detail: String
-
-    package init(_ name: String, _ detail: String) {
-        self.name = name
-        self.detail = detail
-    }
-
+extension Obstacle {
     /// A seal; what an administrator gave as the reason is not for everybody who may ask for health.
     init(_ seal: ActiveSeal) {
         let why = seal.cause == .administrator ? "by an administrator" : seal.detail

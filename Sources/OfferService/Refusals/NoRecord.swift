@@ -8,9 +8,8 @@ package struct NoRecord: Sendable {
     /// The key of this service that made the signature all the same; `nil` if none is known to have made it.
     package var madeBy: KeyID?
 
-    package init(_ trace: SignatureTrace, madeBy: KeyID? = nil) {
-        if case .sameNonce(let index, let differences) = trace { near = (index, differences) } else { near = nil }
-        self.madeBy = madeBy
+    package init(near: (index: Int64, differences: [String])?, madeBy: KeyID? = nil) {
+        (self.near, self.madeBy) = (near, madeBy)
     }
 
     /// A sentence for the one who looks.

@@ -43,10 +43,10 @@ struct Assembly: Sendable {
             retries: dependencies.storeRetries
         )
         providers = try ProviderConnection(writing.admission.tokens.keys, of: writing.current, settings)
-        sessions = ConsoleSessions(writing)
+        sessions = ConsoleSessions(committer: writing.committer, ledger: writing.ledger, runtime: writing.runtime)
         records = try RecordParts(writing, after: opened.log, dependencies)
         membership = writing.membership(opened.reloads, reload: reload)
-        events = EventDeliverer(writing)
+        events = EventDeliverer(writing.deliveryParts)
     }
 
     /// What whoever runs the service should know, and what keeps nothing from being done.
@@ -108,11 +108,14 @@ extension APICalls {
         self.records = RecordCalls(parts, isLogPublic: settings.isLogPublic)
         switches = SwitchCalls(writing, records)
         signIn = ConsoleSignInCall(
-            writing,
+            writing.admission,
             sessions: parts.sessions,
+            exchange: CodeExchange(
+                transport: parts.providers.client,
+                timeoutMilliseconds: dependencies.signInMilliseconds
+            ),
             noise: records.noise,
-            transport: parts.providers.client,
-            timeoutMilliseconds: dependencies.signInMilliseconds
+            writing.runtime
         )
         operation = OperationCalls(
             current: writing.current,

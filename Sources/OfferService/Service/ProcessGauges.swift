@@ -50,17 +50,3 @@ struct ProcessGauges: Sendable {
         #endif
     }
 }
-
-extension CallerDirectory {
-    /// When the last key expires of each caller with live keys that all do; who has another can go on without it.
-    func expiryGauge(at now: Timestamp) -> Gauge {
-        let samples = lastExpiries(at: now).map { caller, expiry in
-            Gauge.Sample(Double(expiry.milliseconds) / 1000, labels: [("caller", caller.text)])
-        }
-        return Gauge(
-            "offer_signer_api_key_expiry_timestamp_seconds",
-            "When the last live API key of a caller expires, in seconds since 1970 UTC; absent if one does not expire",
-            samples
-        )
-    }
-}

@@ -22,7 +22,7 @@ struct CircuitBreaker: Sendable {
         case closed, open, halfOpen = "half-open"
     }
 
-    enum Admission: Hashable, Sendable {
+    enum Passage: Hashable, Sendable {
         case admitted(Permit)
         /// Not before that time.
         case refused(until: Int64)
@@ -60,7 +60,7 @@ struct CircuitBreaker: Sendable {
         return isProbing || now >= openUntil ? .halfOpen : .open
     }
 
-    mutating func admit(at now: Int64) -> Admission {
+    mutating func admit(at now: Int64) -> Passage {
         if let openUntil {
             guard now >= openUntil else { return .refused(until: openUntil) }
             guard !isProbing else { return .refused(until: now + policy.firstOpenMilliseconds) }

@@ -12,7 +12,7 @@ struct DocumentationTests {
 
     /// Every problem that the source can answer with.
     private static func problems() throws -> Set<ProblemText> {
-        let folder = URL(filePath: Repository.path("Sources/OfferService/API"))
+        let folder = URL(filePath: Repository.path("Sources/OfferService/Problems"))
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
         let texts = try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
             .map { try String(contentsOf: $0, encoding: .utf8) }

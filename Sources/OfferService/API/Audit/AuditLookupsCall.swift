@@ -142,7 +142,7 @@ enum AuditLookupRequest: Sendable {
         fields.timestamp = reader.required("timestamp", "milliseconds since 1970 UTC") { value in
             value.integer.flatMap(Timestamp.init(exactlyMilliseconds:))
         }
-        fields.binding = SignatureRequest.readBinding(&reader, .promotionalOffer)
+        fields.binding = PurchaseBinding(&reader, takesUsername: true)
         fields.signature = reader.required("signature", "the signature in base64") { value in
             value.stringBytes.flatMap(PresentedSignature.signature(base64:))
         }

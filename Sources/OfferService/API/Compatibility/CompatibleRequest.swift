@@ -15,6 +15,19 @@ struct CompatibleRequest: Sendable {
     var client: ReportedClient?
 }
 
+extension SignatureRequest {
+    /// What another vendor's SDK asks for, as a request for an original signature.
+    convenience init(_ request: CompatibleRequest) {
+        self.init(
+            for: request.productID,
+            of: request.bundleID,
+            .promotionalOffer(request.offerID, forms: [.v1]),
+            customer: request.customer,
+            client: request.client
+        )
+    }
+}
+
 /// How the SDKs of one vendor ask, and what they read.
 protocol CompatibleDialect {
     /// Reads a request whose caller is known; what the vendor adds to it later is passed over.

@@ -5,18 +5,13 @@ import OfferDomain
 
 /// The calls that answer with a signature: authenticate, read, decide, record, sign.
 package struct SignatureCall: Sendable {
-    /// What is asked to be signed.
-    package enum Kind: Sendable {
-        case promotionalOffer, introductoryOffer
-    }
-
     let signer: SignOffer
     let admission: Admission
     let decisions: DecisionLog
 
     func respond(
         to request: Request,
-        for kind: Kind,
+        for kind: SignatureRequest.Kind,
         under snapshot: Snapshot,
         requestID: UniqueID,
         at now: Timestamp

@@ -9,13 +9,16 @@ import JSON
 /// Sources: OpenID Connect Core 1.0 section 3.1.3, RFC 6749 section 2.3.1, RFC 7636 section 4.5.
 struct CodeExchange: Sendable {
     let transport: any Transport
-    let metadata: ProviderMetadata
-    let settings: ConsoleSignIn
     let timeoutMilliseconds: Int
 
     /// The ID token, of which nothing is verified yet.
-    func idToken(_ code: String, _ pending: PendingSignIn) async throws(SignInFault) -> [UInt8] {
-        let response = try await send(code, pending)
+    func idToken(
+        for code: String,
+        of pending: PendingSignIn,
+        from metadata: ProviderMetadata,
+        by settings: ConsoleSignIn
+    ) async throws(SignInFault) -> [UInt8] {
+        let response = try await send(request(for: code, of: pending, from: metadata, by: settings))
         let members = (try? JSONDocument(response.body, limits: Self.limits))?.root.object
         guard response.status == 200 else {
             throw .codeRefused(status: response.status, error: Self.errorCode(members?["error"]?.string))
@@ -24,7 +27,12 @@ struct CodeExchange: Sendable {
         return token
     }
 
-    private func send(_ code: String, _ pending: PendingSignIn) async throws(SignInFault) -> ClientResponse {
+    private func request(
+        for code: String,
+        of pending: PendingSignIn,
+        from metadata: ProviderMetadata,
+        by settings: ConsoleSignIn
+    ) throws(SignInFault) -> ClientRequest {
         var headers = HeaderFields()
         headers.append("Accept", "application/json")
         headers.append("Content-Type", "application/x-www-form-urlencoded")
@@ -49,10 +57,14 @@ struct CodeExchange: Sendable {
                 timeoutMilliseconds: timeoutMilliseconds
             )
             request.maximumResponseBytes = Self.limits.maximumBytes
-            return try await transport.send(request)
+            return request
         } catch {
             throw .noAnswer(error.label)
         }
+    }
+
+    private func send(_ request: ClientRequest) async throws(SignInFault) -> ClientResponse {
+        do { return try await transport.send(request) } catch { throw .noAnswer(error.label) }
     }
 
     /// The provider's own code, if it is one, for a page and the log.

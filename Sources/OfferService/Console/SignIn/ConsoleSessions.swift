@@ -23,11 +23,11 @@ final class ConsoleSessions: Sendable {
     private let readers: LogReaders
     private let recent = Guarded(RecentValues<SHA256Digest, Known>(capacity: 1024))
 
-    init(_ writing: WritingParts) {
-        committer = writing.committer
-        uptime = Uptime(writing.runtime.clock)
-        random = writing.runtime.random
-        readers = LogReaders(threads: 1, maximumWaiting: 256, open: writing.ledger.openForReading)
+    init(committer: Committer, ledger: LedgerAccess, runtime: Runtime) {
+        self.committer = committer
+        uptime = Uptime(runtime.clock)
+        random = runtime.random
+        readers = LogReaders(threads: 1, maximumWaiting: 256, open: ledger.openForReading)
     }
 
     /// Starts the thread that reads.

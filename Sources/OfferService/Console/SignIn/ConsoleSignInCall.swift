@@ -11,8 +11,7 @@ import ServiceRuntime
 /// Source: OpenID Connect Core 1.0 section 3.1, RFC 9700.
 struct ConsoleSignInCall: Sendable {
     let sessions: ConsoleSessions
-    private let transport: any Transport
-    private let timeoutMilliseconds: Int
+    private let exchange: CodeExchange
     private let metadata: ProviderMetadataCache
     private let verifier: IDTokenVerifier
     private let proxies: TrustedProxies
@@ -21,20 +20,19 @@ struct ConsoleSignInCall: Sendable {
     private let runtime: Runtime
 
     init(
-        _ writing: WritingParts,
+        _ admission: Admission,
         sessions: ConsoleSessions,
+        exchange: CodeExchange,
         noise: MinuteCounter<Noise>,
-        transport: any Transport,
-        timeoutMilliseconds: Int
+        _ runtime: Runtime
     ) {
         self.sessions = sessions
+        self.exchange = exchange
         self.noise = noise
-        self.transport = transport
-        self.timeoutMilliseconds = timeoutMilliseconds
-        runtime = writing.runtime
-        metadata = ProviderMetadataCache(transport, uptime: Uptime(runtime.clock))
-        verifier = IDTokenVerifier(keys: writing.admission.tokens.keys)
-        proxies = writing.admission.proxies
+        self.runtime = runtime
+        metadata = ProviderMetadataCache(exchange.transport, uptime: Uptime(runtime.clock))
+        verifier = IDTokenVerifier(keys: admission.tokens.keys)
+        proxies = admission.proxies
         rates = RateLimiter(runtime.clock.stopwatch())
     }
 
@@ -151,13 +149,7 @@ struct ConsoleSignInCall: Sendable {
             )
         }
         guard let code = parameters["code"] else { throw .noCode }
-        let exchange = CodeExchange(
-            transport: transport,
-            metadata: metadata,
-            settings: settings,
-            timeoutMilliseconds: timeoutMilliseconds
-        )
-        let text = try await exchange.idToken(code, signIn.pending)
+        let text = try await exchange.idToken(for: code, of: signIn.pending, from: metadata, by: settings)
         return try SignedInPerson(
             try await verifier.verified(text, of: provider),
             of: provider,

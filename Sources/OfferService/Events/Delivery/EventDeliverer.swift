@@ -23,17 +23,27 @@ package final class EventDeliverer: Sendable {
         var isStopping = false
     }
 
-    private let configuration: ActiveConfiguration
-    private let parts: WritingParts
+    /// What deliveries work with.
+    struct Parts: Sendable {
+        let runtime: Runtime
+        let ledger: LedgerAccess
+        let committer: Committer
+        let current: CurrentSnapshot
+        /// The files as they were read last.
+        let loaded: @Sendable () -> LoadedConfiguration
+        /// `nil` where no other instance uses the database.
+        let instance: UniqueID?
+    }
+
+    private let parts: Parts
     private let lease: EventLease?
     private let state = Guarded(State())
     private let wake = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    init(_ parts: WritingParts) {
+    init(_ parts: Parts) {
         self.parts = parts
-        configuration = parts.configuration
-        lease = parts.identity.map { EventLease($0.id, clock: parts.runtime.clock) }
+        lease = parts.instance.map { EventLease($0, clock: parts.runtime.clock) }
     }
 
     /// New endpoints get the events of all that is recorded from now on.
@@ -83,7 +93,7 @@ package final class EventDeliverer: Sendable {
 
     /// Removes bodies of notifications that every relay has got, and those that are too old.
     func removeRelayed() {
-        let relays = (configuration.loaded.events?.endpoints ?? []).filter(\.isRelay).map(\.id)
+        let relays = (parts.loaded().events?.endpoints ?? []).filter(\.isRelay).map(\.id)
         let isHolder = lease.map { $0.term != nil } ?? true
         let now = parts.runtime.clock.now()
         do throws(LedgerError) {
@@ -134,7 +144,7 @@ package final class EventDeliverer: Sendable {
 
     /// Starts and ends workers as the configuration has them.
     private func follow() {
-        let settings = configuration.loaded.events
+        let settings = parts.loaded().events
         let (running, failed) = state.withLock { ($0.fingerprint, $0.failed) }
         guard settings?.fingerprint != running else { return }
         let now = parts.runtime.clock.now()
@@ -203,7 +213,7 @@ package final class EventDeliverer: Sendable {
             catalog: { current.value.catalog },
             logSize: lease == nil ? ownSize : nil,
             lease: lease,
-            origin: configuration.loaded.keys.log.origin.text
+            origin: parts.loaded().keys.log.origin.text
         )
     }
 

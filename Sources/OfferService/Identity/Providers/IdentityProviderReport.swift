@@ -36,8 +36,8 @@ package struct IdentityProviderReport: Sendable {
     private static let timeoutMilliseconds = 10_000
 
     /// Silence is no fault of the configuration; every other failure is.
-    var verdict: LiveReport.Verdict {
-        var verdict = LiveReport.Verdict.good
+    var verdict: LiveVerdict {
+        var verdict = LiveVerdict.good
         for entry in entries {
             switch entry.signIn {
             case .failure(.discovery(let fault)) where fault.isSilence: verdict = .unreachable

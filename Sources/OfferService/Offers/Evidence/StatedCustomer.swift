@@ -29,8 +29,8 @@ package struct StatedCustomer: Sendable {
     init() {}
 
     /// Reads the members that name a customer of the App Store.
-    init(_ reader: inout ObjectReader, for call: SignatureCall.Kind, into mismatches: Mismatches) {
-        binding = SignatureRequest.readBinding(&reader, call)
+    init(_ reader: inout ObjectReader, for call: SignatureRequest.Kind, into mismatches: Mismatches) {
+        binding = PurchaseBinding(&reader, takesUsername: call == .promotionalOffer)
         customerID = reader.optional("customerId", text: CustomerID.init)
         anonymousID = reader.optional("anonymousId", text: AnonymousID.init)
         transactionID = reader.optional("transactionId", text: TransactionID.init)

@@ -7,6 +7,11 @@ package import OfferDomain
 ///
 /// A class, because it is handed on several times and never changes.
 package final class SignatureRequest: Sendable {
+    /// The call by which it is asked for.
+    package enum Kind: Sendable {
+        case promotionalOffer, introductoryOffer
+    }
+
     /// What is asked for, by the call.
     package enum Subject: Sendable {
         /// `POST /v1/app-store/promotional-offers/signatures`
@@ -52,7 +57,7 @@ package final class SignatureRequest: Sendable {
     /// The facts that it states count as observed when it was received.
     package convenience init(
         _ body: [UInt8],
-        for call: SignatureCall.Kind,
+        for call: Kind,
         by user: ProvenUser? = nil,
         receivedAt now: Timestamp
     ) throws(Refusal) {
@@ -64,7 +69,7 @@ package final class SignatureRequest: Sendable {
     /// Reads a request that stands somewhere in a body; pointers to what is wrong with it begin at `value`.
     init(
         _ value: JSONValue,
-        for call: SignatureCall.Kind,
+        for call: Kind,
         by user: ProvenUser? = nil,
         receivedAt now: Timestamp
     ) throws(Refusal) {
@@ -96,34 +101,16 @@ package final class SignatureRequest: Sendable {
         self.customer = customer
     }
 
-    /// What another vendor's SDK asks for, as a request for an original signature.
-    init(_ request: CompatibleRequest) {
-        bundleID = request.bundleID
-        productID = request.productID
-        subject = .promotionalOffer(request.offerID, forms: [.v1])
-        customer = request.customer
-        client = request.client
-    }
-
-    /// What the App Store asks of a subscriber, as a request for a JWS of that offer, bound to the subscription.
-    ///
-    /// What Apple signed shows that there is one, and the catalog its `group`. All else must be known already.
+    /// A request of those parts.
     init(
-        _ request: RealtimeRequest,
-        in group: SubscriptionGroupID?,
-        for listing: AppStoreListing,
-        _ offerID: OfferID,
-        receivedAt now: Timestamp
+        for productID: ProductID,
+        of bundleID: BundleID,
+        _ subject: Subject,
+        customer: StatedCustomer,
+        client: ReportedClient?
     ) {
-        bundleID = listing.bundleID
-        productID = listing.productID
-        subject = .promotionalOffer(offerID, forms: [.jws])
-        client = .appStoreRetention
-        var customer = StatedCustomer()
-        customer.transactionID = request.originalTransactionID
-        customer.facts = SharedFacts(CustomerFacts(of: request, in: group, receivedAt: now))
-        customer.isFromAppStore = true
-        self.customer = customer
+        (self.productID, self.bundleID, self.subject) = (productID, bundleID, subject)
+        (self.customer, self.client) = (customer, client)
     }
 
     /// The app transaction as StoreKit 2 gives it to an app; without it, something else has to name the customer.
@@ -144,23 +131,6 @@ package final class SignatureRequest: Sendable {
         return value.stringBytes
     }
 
-    /// The token of StoreKit 2 or the user name of StoreKit 1, which knows no other than promotional offers; never both.
-    static func readBinding(_ reader: inout ObjectReader, _ call: SignatureCall.Kind) -> PurchaseBinding {
-        let token = reader.optional("appAccountToken", "a UUID, as 8-4-4-4-12 hexadecimal digits") { value in
-            value.stringSlice.flatMap { UniqueID(utf8: $0) }
-        }
-        guard call == .promotionalOffer else { return token.map(PurchaseBinding.appAccountToken) ?? .none }
-        let username = reader.optional("applicationUsername", text: ApplicationUsername.init)
-        if token != nil, username != nil {
-            reader.note(
-                "applicationUsername",
-                "stands beside appAccountToken; a purchase carries one of them, so send the one that the app sets"
-            )
-        }
-        if let token { return .appAccountToken(token) }
-        return username.map(PurchaseBinding.applicationUsername) ?? .none
-    }
-
     private static func readForms(_ reader: inout ObjectReader, _ mismatches: Mismatches) -> [SignatureForm] {
         guard let value = reader.member("formats") else { return [.v1] }
         let forms: [SignatureForm] = reader.elements(of: value, atMost: 2) { element in
@@ -170,26 +140,5 @@ package final class SignatureRequest: Sendable {
         if Set(forms).count != forms.count { mismatches.add(value, "names a format twice") }
         if value.array?.isEmpty == true { mismatches.add(value, "expected “v1”, “jws” or both") }
         return SignatureForm.allCases.filter(forms.contains)
-    }
-}
-
-extension CustomerFacts {
-    /// The facts that a real-time request proves: Apple sends it only for a subscriber.
-    fileprivate init(of request: RealtimeRequest, in group: SubscriptionGroupID?, receivedAt now: Timestamp) {
-        self.init(
-            statedAt: now,
-            subscribedBefore: true,
-            status: nil,
-            expiresAt: nil,
-            autoRenews: nil,
-            ownership: nil,
-            environment: request.environment,
-            storefront: nil,
-            region: nil,
-            originalTransactionID: request.originalTransactionID,
-            subscriptionGroup: group,
-            refundedAt: nil,
-            offersUsed: nil
-        )
     }
 }

@@ -20,7 +20,12 @@ struct OfferParts: Sendable {
     ) {
         let runtime = writing.runtime
         (appStore, committer) = (stores.appStore, writing.committer)
-        appAttest = AppAttestCall(writing, stores)
+        appAttest = AppAttestCall(
+            committer: committer,
+            stores: stores,
+            admission: writing.admission,
+            runtime: runtime
+        )
         let decider = OfferDecider(
             committer: committer,
             genuineApps: appAttest.checks,
@@ -28,25 +33,21 @@ struct OfferParts: Sendable {
             runtime: runtime
         )
         let verification = SelfVerification(settings.selfVerification, clock: runtime.clock, verify: verify)
-        let intents = IntentSigner(
-            committer: committer,
-            seal: writing.seal,
-            verification: verification,
-            runtime: runtime
-        )
+        let (seal, log) = (writing.seal, runtime.log)
+        let intents = IntentSigner(committer: committer, seal: seal, verification: verification, runtime: runtime)
         signer = SignOffer(decider: decider, store: stores.appStore, signer: intents, runtime: runtime)
         authorizer = AuthorizeOffer(
             decider: decider,
             playCatalogs: stores.playCatalogs,
             purchases: play.purchases,
-            log: runtime.log
+            log: log
         )
         previewer = PreviewEligibility(
             decider: decider,
-            seal: writing.seal,
+            seal: seal,
             stores: stores,
             purchases: play.purchases,
-            log: runtime.log
+            log: log
         )
     }
 }

@@ -112,4 +112,15 @@ struct WritingParts: Sendable {
             )
         }
     }
+    /// What events are delivered with.
+    var deliveryParts: EventDeliverer.Parts {
+        EventDeliverer.Parts(
+            runtime: runtime,
+            ledger: ledger,
+            committer: committer,
+            current: current,
+            loaded: { [configuration] in configuration.loaded },
+            instance: identity?.id
+        )
+    }
 }

@@ -34,15 +34,6 @@ package struct LiveReport: Sendable {
         }
     }
 
-    /// What it comes to.
-    package enum Verdict: Hashable, Sendable {
-        case good
-        /// Somebody has to change something.
-        case wrong
-        /// Nothing is known to be wrong, but not everything could be asked.
-        case unreachable
-    }
-
     /// One for each app of the catalog in the App Store.
     package let entries: [Entry]
     /// Apps that keys name and the catalog does not.
@@ -54,7 +45,7 @@ package struct LiveReport: Sendable {
     }
 
     /// Wrong if an answer shows a fault, or no question was asked; unreachable if an answer shows nothing.
-    package var verdict: Verdict {
+    package var verdict: LiveVerdict {
         let outcomes = entries.flatMap(\.answers).map(\.outcome)
         guard !outcomes.isEmpty else { return .wrong }
         if outcomes.contains(where: \.isWrong) { return .wrong }

@@ -26,7 +26,7 @@ package struct LiveReports: Sendable {
     }
 
     /// What all come to: wrong if one is, else unreachable if one is.
-    package var verdict: LiveReport.Verdict {
+    package var verdict: LiveVerdict {
         // Where nobody may ask the App Store Server API, that is no fault if somebody else was asked.
         let isAppStoreSilent = appStore?.entries.allSatisfy { $0.key == nil } ?? true
         let appStoreVerdict = isAppStoreSilent && (connect != nil || identity != nil) ? nil : appStore?.verdict

@@ -35,7 +35,7 @@ package struct AppStoreConnectReport: Sendable {
     }
 
     /// Wrong if there is a fault, or an app was not asked about; unreachable if App Store Connect did not answer.
-    package var verdict: LiveReport.Verdict {
+    package var verdict: LiveVerdict {
         var isUnreachable = false
         for entry in entries {
             if entry.findings.contains(where: \.isFault) { return .wrong }

@@ -122,7 +122,7 @@ struct DiagnosisRow: CustomTestStringConvertible, Sendable {
 
     let testDescription: String
     let entries: [App]
-    let verdict: LiveReport.Verdict
+    let verdict: LiveVerdict
     var says: [String] = []
     var saysNot: [String] = []
 

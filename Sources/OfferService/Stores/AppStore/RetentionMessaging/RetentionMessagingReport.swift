@@ -73,7 +73,7 @@ package struct RetentionMessagingReport: Sendable {
     /// Wrong if Apple would not show what the catalog says, or a question failed for good.
     ///
     /// Without Apple's grant for Retention Messaging it stays good; a temporary failure makes it unreachable.
-    package var verdict: LiveReport.Verdict {
+    package var verdict: LiveVerdict {
         if entries.contains(where: \.isWrong) { return .wrong }
         return entries.contains(where: \.isUnreachable) ? .unreachable : .good
     }

@@ -55,7 +55,7 @@ package struct GooglePlayLintReport: Sendable {
     }
 
     /// What it comes to; warnings and notes leave it good.
-    package var verdict: LiveReport.Verdict {
+    package var verdict: LiveVerdict {
         if entries.contains(where: \.outcome.isWrong) || integrity?.verdict == .wrong { return .wrong }
         let isSilent = entries.contains(where: \.outcome.saysNothing) || integrity?.verdict == .unreachable
         return isSilent ? .unreachable : .good

@@ -19,7 +19,7 @@ package struct PlayIntegrityReport: Sendable {
     package let entries: [Entry]
 
     /// Wrong if Google refuses to decode for an app, else unreachable if it could not be asked.
-    package var verdict: LiveReport.Verdict {
+    package var verdict: LiveVerdict {
         let errors = entries.compactMap(\.error)
         if errors.contains(where: { !$0.mayPass || $0.isOfSetUp }) { return .wrong }
         return errors.isEmpty ? .good : .unreachable

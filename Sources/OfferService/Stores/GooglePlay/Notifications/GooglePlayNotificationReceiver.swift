@@ -40,9 +40,9 @@ package struct GooglePlayNotificationReceiver: Sendable {
     private let metrics: Metrics
     private let log: Log
     /// Messages that are on record, so that a repetition costs no question to the store.
-    private let recent = Guarded(RecentValues<Delivery, Bool>(capacity: 4096))
+    private let recent = Guarded(RecentValues<Message, Bool>(capacity: 4096))
 
-    private struct Delivery: Hashable {
+    private struct Message: Hashable {
         let packageName: PackageName
         let messageID: String
     }
@@ -89,7 +89,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
         guard let place = GooglePlayPlace(notification.packageName, under: configuration) else {
             return drop("unknown-package", notification)
         }
-        let delivery = Delivery(packageName: notification.packageName, messageID: message.id)
+        let delivery = Message(packageName: notification.packageName, messageID: message.id)
         if recent.withLock({ $0[delivery] }) == true {
             count(notification, nil, "repeated")
             return .repeated

@@ -119,13 +119,13 @@ struct GooglePlayLintReportTests {
     }
 
     @Test(arguments: [
-        (StoreError.unavailable(retryAfter: nil), LiveReport.Verdict.unreachable),
+        (StoreError.unavailable(retryAfter: nil), LiveVerdict.unreachable),
         (.rateLimited(retryAfter: nil), .unreachable),
         (.credentialsRefused, .wrong), (.notPermitted(reason: "permissionDenied"), .wrong),
         (.appUnknown(code: 404), .wrong), (.badAnswer(reason: "it is none"), .wrong),
         (.requestRefused(status: 403, code: 0), .wrong), (.cannotSign(reason: "no record"), .unreachable),
     ])
-    func `says why an app could not be read`(error: StoreError, verdict: LiveReport.Verdict) async throws {
+    func `says why an app could not be read`(error: StoreError, verdict: LiveVerdict) async throws {
         let report = try await report([], SettledListing(subscriptions: .failure(error)))
         #expect(report.verdict == verdict)
         #expect(report.lines.contains("com.example.app  not read: \(error.label)"))

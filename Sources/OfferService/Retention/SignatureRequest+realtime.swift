@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import OfferDomain
+
+extension SignatureRequest {
+    /// What the App Store asks of a subscriber, as a request for a JWS of that offer, bound to the subscription.
+    ///
+    /// What Apple signed shows that there is one, and the catalog its `group`. All else must be known already.
+    convenience init(
+        _ request: RealtimeRequest,
+        in group: SubscriptionGroupID?,
+        for listing: AppStoreListing,
+        _ offerID: OfferID,
+        receivedAt now: Timestamp
+    ) {
+        var customer = StatedCustomer()
+        customer.transactionID = request.originalTransactionID
+        customer.facts = SharedFacts(CustomerFacts(of: request, in: group, receivedAt: now))
+        customer.isFromAppStore = true
+        self.init(
+            for: listing.productID,
+            of: listing.bundleID,
+            .promotionalOffer(offerID, forms: [.jws]),
+            customer: customer,
+            client: .appStoreRetention
+        )
+    }
+}
+
+extension CustomerFacts {
+    /// The facts that a real-time request proves: Apple sends it only for a subscriber.
+    fileprivate init(of request: RealtimeRequest, in group: SubscriptionGroupID?, receivedAt now: Timestamp) {
+        self.init(
+            statedAt: now,
+            subscribedBefore: true,
+            status: nil,
+            expiresAt: nil,
+            autoRenews: nil,
+            ownership: nil,
+            environment: request.environment,
+            storefront: nil,
+            region: nil,
+            originalTransactionID: request.originalTransactionID,
+            subscriptionGroup: group,
+            refundedAt: nil,
+            offersUsed: nil
+        )
+    }
+}
