@@ -47,11 +47,18 @@ let package = Package(
                 "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime", "TransparencyLog",
             ]
         ),
+        // What is decided and recorded, in one transaction: grants, purchases, customers, keys' states, the audit log's entries.
+        .target(
+            name: "Ledger",
+            dependencies: [
+                "JSON", "OfferDomain", "Cryptography", "Storage", "ServiceRuntime", "TransparencyLog", "Configuration",
+            ]
+        ),
         .target(
             name: "OfferService",
             dependencies: [
                 "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "SignatureDiagnosis", "ServiceRuntime",
-                "TransparencyLog", "Configuration", "CLinux",
+                "TransparencyLog", "Configuration", "Ledger", "CLinux",
             ],
             exclude: ["Console/Assets"]
         ),
@@ -59,7 +66,7 @@ let package = Package(
             name: "offer-signer",
             dependencies: [
                 "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime", "TransparencyLog",
-                "Configuration", "OfferService", "SignatureDiagnosis",
+                "Configuration", "Ledger", "OfferService", "SignatureDiagnosis",
             ]
         ),
 
@@ -90,7 +97,7 @@ let package = Package(
             name: "OfferServiceTests",
             dependencies: [
                 "OfferService", "JSON", "OfferDomain", "Cryptography", "Storage", "HTTP", "ServiceRuntime",
-                "TransparencyLog", "Configuration", "TestSupport",
+                "TransparencyLog", "Configuration", "Ledger", "TestSupport",
             ]
         ),
         .testTarget(name: "EndToEndTests", dependencies: ["TestSupport"], exclude: ["Checkers"]),

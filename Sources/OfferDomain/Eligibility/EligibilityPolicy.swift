@@ -125,6 +125,9 @@ package struct Decision: Hashable, Sendable {
     /// The instant at which the customer becomes eligible if nothing but time passes; nil if waiting doesn't help.
     package let nextEligibleAt: Timestamp?
 
+    /// The findings that keep the customer from the offer.
+    package var reasons: [Finding] { findings.filter { $0.answer != .met } }
+
     /// The first instant after `now` at which any rule answers otherwise, if nothing but time passes; nil if none does.
     package func firstTurn(after now: Timestamp) -> Timestamp? {
         findings.compactMap { $0.firstTurn(after: now) }.min()

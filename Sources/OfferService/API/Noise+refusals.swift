@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Ledger
 
 extension Refusal {
     /// Whether the audit log has no other entry about it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Cryptography
+package import Ledger
 import OfferDomain
 
 /// What came of looking for a proof in a request.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
+package import Ledger
 package import OfferDomain
 
 /// One request for offers: its caller, its time, and the snapshot that decides about it.
@@ -70,12 +71,18 @@ package final class RequestContext: Sendable {
         ).with(proof)
     }
 
-    /// The same, as the ledger has it for a decision about that offer.
-    func origin(of offer: CatalogOffer) -> DecisionOrigin {
+    /// The same, as the ledger has it.
+    var origin: DecisionOrigin {
         var origin = DecisionOrigin(requestID: id, receivedAt: receivedAt, caller: caller, catalog: catalog)
         origin.idempotency = idempotency
-        origin.genuineApp = proof(of: offer)
         origin.isAwaited = isAwaited
+        return origin
+    }
+
+    /// The same for a decision about that offer.
+    func origin(of offer: CatalogOffer) -> DecisionOrigin {
+        var origin = origin
+        origin.genuineApp = proof(of: offer)
         return origin
     }
 }

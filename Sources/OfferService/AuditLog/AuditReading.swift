@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
+package import Ledger
 
 /// Somebody asked the audit log, and how.
 package struct AuditReading: Sendable {

@@ -2,6 +2,7 @@
 package import Configuration
 import Cryptography
 import JSON
+import Ledger
 package import OfferDomain
 import ServiceRuntime
 package import Storage

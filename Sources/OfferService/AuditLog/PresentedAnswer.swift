@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 package import JSON
+import Ledger
 import OfferDomain
 package import TransparencyLog
 

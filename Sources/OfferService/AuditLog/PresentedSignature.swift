@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 import JSON
+import Ledger
 package import OfferDomain
 package import TransparencyLog
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import HTTP
+import Ledger
 import Storage
 
 extension ConfigurationPart {

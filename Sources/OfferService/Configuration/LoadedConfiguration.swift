@@ -2,6 +2,7 @@
 package import Configuration
 package import Cryptography
 import HTTP
+package import Ledger
 import OfferDomain
 import ServiceRuntime
 package import Storage

@@ -2,6 +2,7 @@
 import Configuration
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
 import SignatureDiagnosis
 import TransparencyLog

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 import OfferDomain
+import ServiceRuntime
 import SignatureDiagnosis
 
 /// The body that answers a diagnosis: what `diagnose --format json` prints, and what the record, the ledger and the store know.

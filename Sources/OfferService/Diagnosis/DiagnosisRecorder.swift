@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Cryptography
+import Ledger
 import OfferDomain
 import ServiceRuntime
 import SignatureDiagnosis
 
 extension DiagnosisRecord {
     init(_ outcome: DiagnosisJob.Outcome, by caller: CallerID) {
-        self.caller = caller
-        digest = outcome.digest?.hex
-        verdict = outcome.diagnosis.verdict.rawValue
-        findings = outcome.diagnosis.findings.map(\.fault.rawValue)
-        app = outcome.app
+        self.init(
+            caller: caller,
+            digest: outcome.digest?.hex,
+            verdict: outcome.diagnosis.verdict.rawValue,
+            findings: outcome.diagnosis.findings.map(\.fault.rawValue),
+            app: outcome.app
+        )
     }
 }
 

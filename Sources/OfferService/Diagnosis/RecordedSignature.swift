@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 import JSON
+import Ledger
 import OfferDomain
 import SignatureDiagnosis
 import TransparencyLog

@@ -2,6 +2,7 @@
 import Configuration
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// Writes events as the API has them.
 ///

@@ -3,7 +3,9 @@ import Configuration
 import Cryptography
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
+import ServiceRuntime
 
 /// `POST /v1/app-attest/challenges` and `POST /v1/app-attest/keys`: what an app calls before it can prove itself.
 struct AppAttestCall: Sendable {

@@ -2,6 +2,7 @@
 import Configuration
 import Cryptography
 import HTTP
+import Ledger
 import OfferDomain
 
 /// A token of Play Integrity as it was sent, for a request about an app at Google Play.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Ledger
 
 extension Instance {
     /// The host's name and the process's number, as people know an instance.

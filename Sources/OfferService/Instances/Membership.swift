@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+package import Ledger
 import OfferDomain
 package import ServiceRuntime
 package import Storage

@@ -2,6 +2,7 @@
 package import Configuration
 import Dispatch
 import Glibc
+package import Ledger
 package import OfferDomain
 package import ServiceRuntime
 

@@ -2,6 +2,7 @@
 import Configuration
 import Cryptography
 import JSON
+import Ledger
 import OfferDomain
 import ServiceRuntime
 

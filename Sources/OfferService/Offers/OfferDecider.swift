@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
 import Cryptography
+package import Ledger
 import OfferDomain
 import ServiceRuntime
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import Ledger
 import OfferDomain
 import ServiceRuntime
 
@@ -18,12 +19,17 @@ package struct SetAppAccountToken: Sendable {
         let isRepeated: Bool
     }
 
-    func set(_ asked: AppAccountTokenRequest, in context: RequestContext) async throws(Refusal) -> Answer {
+    func set(_ asked: AccountTokenChange.Asked, in context: RequestContext) async throws(Refusal) -> Answer {
         guard let app = context.catalog.apps[asked.bundleID] else { throw .decision(.unknownOffer(.app)) }
         guard let key = context.snapshot.keyRing.activeKey(for: asked.bundleID, purpose: .appStoreServerAPI) else {
             throw .service(.keyUnavailable(.appStoreServerAPI))
         }
-        let change = Self.change(asked, signing: key.id, in: context)
+        let change = AccountTokenChange(
+            asked,
+            signing: key.id,
+            under: context.snapshot.pseudonyms,
+            from: context.origin
+        )
         let admission: AccountTokenChange.Ruling
         do { admission = try await committer.admit(change) } catch { throw .service(ServiceFault(error)) }
         switch admission {
@@ -81,28 +87,4 @@ package struct SetAppAccountToken: Sendable {
 
     /// Apple's code for a token that is no UUID.
     private static let invalidToken: Int64 = 4_000_183
-
-    private static func change(
-        _ asked: AppAccountTokenRequest,
-        signing keyID: KeyID,
-        in context: RequestContext
-    ) -> AccountTokenChange {
-        let keys = AppPseudonyms(context.snapshot.pseudonyms, in: AppName(asked.bundleID))
-        let (customer, token) = (
-            CustomerIdentity.customer(asked.customerID), CustomerIdentity.appAccountToken(asked.appAccountToken)
-        )
-        return AccountTokenChange(
-            requestID: context.id,
-            receivedAt: context.receivedAt,
-            callerID: context.caller.id,
-            claim: context.idempotency,
-            bundleID: asked.bundleID,
-            keyID: keyID,
-            chain: keys.chainKey(of: asked.originalTransactionID),
-            customer: keys.pseudonym(of: customer),
-            token: keys.pseudonym(of: token),
-            catalog: context.catalog,
-            successions: keys.successions(of: [.originalTransaction(asked.originalTransactionID), customer, token])
-        )
-    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
 package import HTTP
+package import Ledger
 package import Storage
 package import TransparencyLog
 

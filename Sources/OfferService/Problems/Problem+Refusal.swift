@@ -3,6 +3,7 @@ import Configuration
 import Cryptography
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
 import ServiceRuntime
 import TransparencyLog

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
 package import JSON
+package import Ledger
 package import OfferDomain
 
 /// An error as callers see it, RFC 9457 (`application/problem+json`).

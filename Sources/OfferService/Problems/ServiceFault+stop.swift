@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import Ledger
 
 extension ServiceFault {
     /// What whoever asks is told when a key, or everything, is switched off.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Dispatch
+package import Ledger
 import OfferDomain
 package import ServiceRuntime
 import Storage

@@ -3,6 +3,7 @@ package import Configuration
 package import Cryptography
 package import HTTP
 package import JSON
+package import Ledger
 package import OfferDomain
 package import ServiceRuntime
 package import TransparencyLog

@@ -3,6 +3,7 @@ import Configuration
 import Cryptography
 import JSON
 import OfferDomain
+import ServiceRuntime
 
 /// What the App Store is to show: exactly one of these.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import Ledger
 import OfferDomain
 
 /// A real-time request of the App Store that is known to be genuine, and what may be answered.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
+package import Ledger
 package import ServiceRuntime
 package import Storage
 

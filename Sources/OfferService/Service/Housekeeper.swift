@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Ledger
 import ServiceRuntime
 import Storage
 import TransparencyLog

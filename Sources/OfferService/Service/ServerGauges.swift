@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
+import Ledger
 import ServiceRuntime
 
 /// Reads the server's own counts for the metrics; the server exists only after what asks for them.

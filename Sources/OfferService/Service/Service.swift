@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
 import HTTP
+import Ledger
 import OfferDomain
 package import ServiceRuntime
 import Storage

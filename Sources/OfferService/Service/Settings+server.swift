@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import HTTP
+import Ledger
 
 extension Settings {
     /// How the service listens; `rejected` is called with what the server answers by itself.

@@ -2,6 +2,7 @@
 package import Configuration
 import Dispatch
 package import HTTP
+package import Ledger
 package import OfferDomain
 package import ServiceRuntime
 

@@ -2,6 +2,7 @@
 import Configuration
 package import Cryptography
 import Glibc
+import Ledger
 import OfferDomain
 package import ServiceRuntime
 import Storage

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Ledger
 import ServiceRuntime
 
 /// Asks a question once for all who ask it at the same time.

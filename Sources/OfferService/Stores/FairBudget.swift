@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Ledger
 
 /// How many requests a store allows in any span of so much time.
 struct StoreQuota: Hashable, Sendable {

@@ -2,6 +2,7 @@
 package import Configuration
 import Cryptography
 package import HTTP
+package import Ledger
 import OfferDomain
 package import ServiceRuntime
 

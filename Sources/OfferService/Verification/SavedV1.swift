@@ -2,6 +2,7 @@
 package import Configuration
 package import Cryptography
 import JSON
+import Ledger
 package import OfferDomain
 package import TransparencyLog
 

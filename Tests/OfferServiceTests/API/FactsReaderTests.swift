@@ -3,6 +3,7 @@ import JSON
 import OfferDomain
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// The `facts` member, as SDKs and other systems write it.

@@ -4,6 +4,8 @@ import OfferDomain
 import OfferService
 import Testing
 
+@testable import Ledger
+
 struct FindingTextsTests {
     private static let now = Timestamp(milliseconds: 1_760_000_000_000)
     private static let day: Int64 = 86_400_000

@@ -5,6 +5,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// A retried request gets the grant of the first one.
 @Suite(.overBothEngines) struct IdempotencyTests {
     @Test(arguments: Wire.ofRun)

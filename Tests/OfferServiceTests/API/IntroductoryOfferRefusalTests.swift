@@ -3,6 +3,7 @@ import JSON
 import OfferDomain
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// A request that is wrong, and how it is refused.

@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// `POST /v1/audit/customers`.
 @Suite(.overBothEngines) struct AuditCustomersCallTests {
     private static let token = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"

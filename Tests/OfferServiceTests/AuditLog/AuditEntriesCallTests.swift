@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// `GET /v1/audit/entries`.
 @Suite(.overBothEngines) struct AuditEntriesCallTests {
     private static func ask(

@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// What `GET /v1/audit/entries` leaves out, warns of, and sends as a whole; `GET /v1/audit/names`.
 @Suite(.overBothEngines) struct AuditEntriesFilterTests {
     private static func ask(_ service: TestService, _ query: String) async throws -> Reply {

@@ -3,6 +3,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// What leaves as a file does no harm where it is opened.
 struct AuditFormatTests {
     /// A text, and its cell.

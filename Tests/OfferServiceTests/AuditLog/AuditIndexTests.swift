@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
+
 /// The index over the audit log answers what looking at every entry answers.
 struct AuditIndexTests {
     /// Small runs, so that a small log has many; short keys, so that many values share one.

@@ -8,6 +8,8 @@ import Synchronization
 import TestSupport
 import TransparencyLog
 
+@testable import Ledger
+
 /// A database with a committer, a naive log beside it, and what publishes its checkpoints.
 final class CheckpointPlace: Sendable {
     let directory: TemporaryDirectory

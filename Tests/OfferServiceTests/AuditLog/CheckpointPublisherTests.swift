@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
+
 /// What is signed of the log: kept first, then shown; never less than before, and never something else.
 @Suite(.overBothEngines) struct CheckpointPublisherTests {
     @Test func `keeps each checkpoint in the database and in the file before anybody sees it`() async throws {

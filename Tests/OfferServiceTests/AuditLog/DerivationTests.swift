@@ -5,6 +5,8 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
+
 /// What is derived from the log is written by the committer, and is no request's concern.
 @Suite(.overBothEngines) struct DerivationTests {
     private static func derive(_ service: TestService, _ sql: SQL) async -> LedgerError? {

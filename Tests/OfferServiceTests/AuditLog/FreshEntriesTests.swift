@@ -6,6 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// The index gets new entries from the committer, and is what it would be if it had read them.

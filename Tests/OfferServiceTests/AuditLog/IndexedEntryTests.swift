@@ -6,6 +6,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// What the index reads of an entry in one pass is what its document says.

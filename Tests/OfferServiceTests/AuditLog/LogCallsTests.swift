@@ -7,6 +7,7 @@ import Testing
 import TransparencyLog
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// Tiles, entries and proofs over HTTP.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
 @testable import OfferService
 
 /// A ledger in a folder of its own, whose log grows without a service.

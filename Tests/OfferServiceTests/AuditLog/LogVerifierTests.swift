@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 @testable import TransparencyLog
 

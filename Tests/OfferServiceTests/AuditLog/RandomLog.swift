@@ -8,6 +8,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// A database with a log of entries at random, in a directory of its own; values repeat often, so that queries find some.
 final class RandomLog {
     let directory: TemporaryDirectory

@@ -10,6 +10,8 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
+
 /// The running service's log: signed, served, and started on only where it fits.
 @Suite(.overBothEngines) struct SignedLogTests {
     /// What an auditor sends beside the path.

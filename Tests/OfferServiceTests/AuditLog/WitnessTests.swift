@@ -10,6 +10,8 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
+
 /// Witnesses sign growth, and nothing else; whatever they do, checkpoints are published all the same.
 struct WitnessTests {
     /// A place with witnesses that are real programs, and what publishes to them.

@@ -7,6 +7,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// Callers and their keys, and what is recorded of them.
 @Suite(.overBothEngines) struct CallersTests {
     /// A database of its own with nobody in it.

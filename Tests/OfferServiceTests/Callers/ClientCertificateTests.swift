@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// Callers that prove themselves by a client certificate, in the TLS handshake or passed on by a proxy.

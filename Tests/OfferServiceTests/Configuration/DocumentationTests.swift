@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// The lists in the documentation, held to what the service has.
 struct DocumentationTests {
     private struct ProblemText: Hashable {

@@ -4,6 +4,7 @@ import OfferDomain
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// The console's files: that all are served, as what they are, and under a policy that lets nothing else happen.

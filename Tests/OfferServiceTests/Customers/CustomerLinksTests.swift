@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 @testable import Storage
 

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// The same at Google Play, where an app shows purchases by their tokens, and the store says what they are.

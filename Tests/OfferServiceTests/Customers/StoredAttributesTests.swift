@@ -4,6 +4,7 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// What a backend stores of its customers decides requests that cannot state it, and no others.

@@ -5,6 +5,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 extension TestService {
     /// A request to transfer an anonymous customer of `com.example.app` to a known one.
     func transferCall(as caller: String = "backend", from anonymousID: String, to customerID: String) -> Call {

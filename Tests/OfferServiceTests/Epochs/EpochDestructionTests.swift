@@ -8,6 +8,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// The end of an epoch: nobody can say any more whom its pseudonyms stand for.
 @Suite(.overBothEngines) struct EpochDestructionTests {
     private static let listed = #"customerIds: {epoch: "1", file: "customer-ids.key"}"#

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// Which secrets of customers' ids a database is used with.

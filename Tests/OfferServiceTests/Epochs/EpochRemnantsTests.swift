@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// What is left of an epoch once it has ended: entries, and nothing that says whose they are.

@@ -3,6 +3,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// Wherever the ledger has a key that was made under the secret of an earlier epoch, it gets the key of now.

@@ -5,6 +5,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// A service that has not read a new secret of customers' ids yet keeps nothing where nobody would look for it.
 @Suite(.overBothEngines) struct OutdatedSecretTests {
     private static let ada = #""customerId": "ada""#

@@ -4,6 +4,7 @@ import OfferDomain
 import Storage
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 extension TestService {

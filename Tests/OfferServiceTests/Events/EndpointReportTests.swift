@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// What is told of a receiver, from what the database has of it and what this instance knows.

@@ -4,6 +4,7 @@ import HTTP
 import ServiceRuntime
 import TestSupport
 
+@testable import Ledger
 @testable import OfferService
 
 /// A receiver of events and relayed notifications: an HTTP server on 127.0.0.1 that keeps what it took.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 private let anna = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// Bodies of notifications, kept until each relay has them.

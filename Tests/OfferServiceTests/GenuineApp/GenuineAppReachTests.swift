@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// For which calls, offers and instances proofs of App Attest hold.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// The requests in the database whose tokens were taken, on either engine.

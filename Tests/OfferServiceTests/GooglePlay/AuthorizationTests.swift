@@ -6,6 +6,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// `POST /v1/google-play/offers/authorizations`, beside a fake Google Play.
 @Suite(.overBothEngines) struct AuthorizationTests {
     private static let anna = #""customerId": "anna", "facts": {"subscribedBefore": true}"#

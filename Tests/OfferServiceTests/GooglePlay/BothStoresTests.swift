@@ -6,6 +6,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// One entry of the catalog in both stores: one decision, and caps that count over both.
 struct BothStoresTests {
     private static func catalog(_ eligibility: String) -> String {

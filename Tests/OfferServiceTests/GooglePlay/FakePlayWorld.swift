@@ -6,6 +6,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// A service, and a fake Google Play that it asks and that pushes to it.
 struct FakePlayWorld {
     let service: TestService

@@ -4,6 +4,7 @@ import Cryptography
 import OfferDomain
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// What a purchase carries to name its grant, and who can make it.

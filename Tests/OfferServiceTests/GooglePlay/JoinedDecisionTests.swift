@@ -7,6 +7,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 extension FakePlayWorld {
     /// One entry in both stores.
     static func catalog(_ eligibility: String, product: String = "premium") -> String {

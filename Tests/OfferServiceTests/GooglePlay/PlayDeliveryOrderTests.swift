@@ -5,6 +5,8 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// However messages arrive, they leave the same.
 @Suite(.overBothEngines) struct PlayDeliveryOrderTests {
     /// What is told in a few weeks: three customers, chains, marks that are passed on, refunds, and what is gone.

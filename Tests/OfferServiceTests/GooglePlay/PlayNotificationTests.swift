@@ -6,6 +6,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// `POST /v1/notifications/google-play`: what is taken, what is refused, and when it is answered.
 @Suite(.overBothEngines) struct PlayNotificationTests {
     @Test(arguments: Wire.allCases)

@@ -6,6 +6,8 @@ import OfferService
 import Storage
 import Testing
 
+@testable import Ledger
+
 extension TestService {
     /// Has the ledger know that the customer was told their account id, as an authorization does, and answers that.
     func giveOutAccountID(of customer: CustomerIdentity, in app: AppName) throws -> String {

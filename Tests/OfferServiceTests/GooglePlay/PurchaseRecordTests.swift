@@ -3,6 +3,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// A purchase is read from the ledger as it was written there, whatever names the store has given.

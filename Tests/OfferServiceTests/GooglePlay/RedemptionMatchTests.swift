@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// Which grant a use of an offer at Google Play came from, and that one without any is found out.
 @Suite(.overBothEngines) struct RedemptionMatchTests {
     /// A purchase with an offer, of that customer, so many days before ``PlaySample/now``.

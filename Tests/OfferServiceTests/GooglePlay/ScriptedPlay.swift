@@ -4,6 +4,8 @@ import OfferDomain
 import OfferService
 import Synchronization
 
+@testable import Ledger
+
 /// Google Play as a test scripts it: an answer for each token, and a list of who may push.
 final class ScriptedPlay: GooglePlayPurchaseSource, GooglePushAuthentication, Sendable {
     private struct State {

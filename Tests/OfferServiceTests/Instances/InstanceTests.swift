@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// Services that share a database know of each other, and what is switched off holds for all of them.

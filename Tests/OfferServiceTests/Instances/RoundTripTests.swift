@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
 @testable import OfferService
 
 /// What a batch costs where the database is a network away: round trips, of which the lock is held for all but one.

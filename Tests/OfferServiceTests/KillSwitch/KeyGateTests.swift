@@ -4,6 +4,8 @@ import OfferDomain
 import OfferService
 import Testing
 
+@testable import Ledger
+
 struct KeyGateTests {
     @Test func `once a key is off and its uses have been waited for, no thread uses it`() async throws {
         for _ in 0..<20 { try await switchOffAmidUses() }

@@ -8,6 +8,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// A seal that is lifted at one instance while its cause still holds at another.
 @Suite(.overBothEngines) struct SealAgainTests {
     /// One more instance on a service's database, with a clock of its own.

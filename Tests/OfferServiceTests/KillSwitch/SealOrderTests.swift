@@ -4,6 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// No signature is made after the record of what stops it.

@@ -3,6 +3,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// Every message about a seal ends with the command or the setting that helps.
 struct SealRemedyTests {
     private static var helps: Regex<Substring> { #/offer-signer |--[a-z-]+|POST /v1/|chrony/# }

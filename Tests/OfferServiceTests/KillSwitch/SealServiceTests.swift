@@ -7,6 +7,8 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// The whole service, sealed: over restarts, beside other processes, and by itself.
 @Suite(.overBothEngines) struct SealServiceTests {
     private static func files(_ settings: [Setting: String] = [:]) -> TestFiles {

@@ -4,6 +4,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// Seals as rows of the database.
 @Suite(.overBothEngines) struct SealStoreTests {
     @Test func `a seal of a cause that this program does not know seals until it is unsealed`() throws {

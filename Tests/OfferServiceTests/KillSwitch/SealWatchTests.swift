@@ -5,6 +5,8 @@ import OfferService
 import ServiceRuntime
 import Testing
 
+@testable import Ledger
+
 /// What the service notices by itself, and what it does then; each look is asked for.
 struct SealWatchTests {
     /// A service with a watch that looks when it is told to.

@@ -6,6 +6,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// Who may see and use the switches, and what the calls answer.
 @Suite(.overBothEngines) struct SwitchCallTests {
     /// A call about switches, and which roles may make it.

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// Who asks on a thread of tasks is told on that thread, in one piece with the others who asked there.

@@ -7,6 +7,7 @@ import Testing
 import TransparencyLog
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// What an entry of the audit log holds, and what it never does.

@@ -6,6 +6,8 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
+
 /// Finding entries by their members and their time.
 @Suite(.overBothEngines) struct AuditQueryTests {
     /// A log of 1,500 entries, of which several have the same time, and some times have none.

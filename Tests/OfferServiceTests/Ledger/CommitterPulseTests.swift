@@ -3,6 +3,7 @@ import OfferDomain
 import ServiceRuntime
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// When more requests would wait for a database server in vain.

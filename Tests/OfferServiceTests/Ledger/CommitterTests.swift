@@ -5,6 +5,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// Nothing leaves before its record is durable, and what can't be recorded is not signed.
 @Suite(.overBothEngines) struct CommitterTests {
     @Test func `answers nobody, and signs nothing, before the commit has returned`() async throws {

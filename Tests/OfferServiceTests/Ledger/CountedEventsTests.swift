@@ -8,6 +8,8 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// What is counted instead of being an entry each.
 @Suite(.overBothEngines) struct CountedEventsTests {
     @Test func `counts what strangers send, by call and problem`() async throws {

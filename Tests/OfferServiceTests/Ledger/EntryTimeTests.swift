@@ -6,6 +6,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// Entries are in the order of their time, whatever the clock does and whoever writes.
 @Suite(.overBothEngines) struct EntryTimeTests {
     private func expectOrder(_ service: TestService, count: Int) throws {

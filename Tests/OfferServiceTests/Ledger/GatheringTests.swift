@@ -4,6 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// Who was answered together is committed together again, and nobody waits for others for long.

@@ -4,6 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// Where grants are, as the database has it in the order of subjects; no place is ever left out.

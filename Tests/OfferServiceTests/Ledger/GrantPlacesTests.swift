@@ -2,6 +2,7 @@
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// Where new grants are, as it is kept in memory.

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// Grants are written in the order of time; that, or where they are, is carried over later, and caps must never notice.

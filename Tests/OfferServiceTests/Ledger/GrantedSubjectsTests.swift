@@ -4,6 +4,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 @testable import Storage
 

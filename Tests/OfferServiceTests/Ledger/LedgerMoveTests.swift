@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
 @testable import OfferService
 
 /// A history that moves arrives whole, and its log goes on.

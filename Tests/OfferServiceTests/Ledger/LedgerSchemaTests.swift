@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
 @testable import OfferService
 
 /// The tables of a new database, and how a later version changes them.

@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// A committer has lost its connection to a shared server, and the server can't be reached.

@@ -5,6 +5,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// That records can be written again is on record before anybody is told so, and shown by a record alone.
 @Suite(.overBothEngines) struct ResumptionTests {
     /// Asks what one customer could have, which records nothing.

@@ -3,6 +3,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// What is kept apart comes back as it was put there, each by itself.

@@ -3,6 +3,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// How much of one customer is looked at together.

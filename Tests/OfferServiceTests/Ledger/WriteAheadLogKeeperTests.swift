@@ -5,6 +5,7 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// The write-ahead log stays short, and the thread that commits has little to do with it.

@@ -9,6 +9,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// A catch-up beside a running service, with a fake App Store whose history it reads; its pauses move the clock.
 private struct CatchUpWorld: Sendable {
     let world: StoreService

@@ -2,6 +2,8 @@
 import OfferService
 import Storage
 
+@testable import Ledger
+
 extension TestService {
     /// Every row of the tables that hold what the App Store told, as SQL literals.
     func storeTables() throws -> [String] {

@@ -3,6 +3,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// What Apple sends, one after the other, and what the service makes of it.
 private struct FactsRow: Sendable, CustomTestStringConvertible {
     struct Step: Sendable {

@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// What people who are not Apple can cost us, and others, by sending what looks like notifications.
 struct StrangerTests {
     @Test(arguments: Wire.allCases)

@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// The dashboard and the alert rules of `docs/operations`, held to the metrics that the service has and to the runbook.
 struct MonitoringTests {
     private static let dashboard = "docs/operations/grafana-dashboard.json"

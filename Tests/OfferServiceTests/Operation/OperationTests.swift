@@ -4,6 +4,7 @@ import OfferDomain
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// Health, readiness, metrics and the service's description of itself.

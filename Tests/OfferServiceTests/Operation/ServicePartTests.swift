@@ -6,6 +6,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// The order in which the service starts and stops, and what is left when it could not start.
 struct ServicePartTests {
     /// Notes what is started and stopped.

@@ -11,6 +11,8 @@ import TestSupport
 import Testing
 import TransparencyLog
 
+@testable import Ledger
+
 /// The whole service: start, reload, stop, start again.
 @Suite(.overBothEngines) struct ServiceTests {
     @Test func `records its start, its configuration, its keys and its end`() async throws {

@@ -6,6 +6,8 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 private let anna = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
 private let bert = "11111111-2222-4333-8444-555555555555"
 /// The original transactions of ``Bought/first`` and ``Bought/second``.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// Uses of offers that are older than the ledger, or than the offer's entry in the catalog.

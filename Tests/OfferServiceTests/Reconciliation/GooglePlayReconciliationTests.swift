@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// What was authorized, what was bought at Google Play, and what a reconciliation must make of it.

@@ -7,6 +7,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 extension TestService {
     /// Takes every offer out of the catalog, as if the team had ended them.
     func endAllOffers() {

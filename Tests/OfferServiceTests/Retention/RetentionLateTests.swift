@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// What is sent when nothing is decided in time, and that a repetition gets the same.

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// What the service asks the App Store after it has answered a request of which it knew too little.

@@ -4,6 +4,8 @@ import OfferDomain
 import OfferService
 import Testing
 
+@testable import Ledger
+
 @Suite("App Store Server API: questions and answers")
 struct AppStoreAnswerTests {
     let id: TransactionID

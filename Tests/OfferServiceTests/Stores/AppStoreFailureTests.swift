@@ -6,6 +6,8 @@ import OfferService
 import ServiceRuntime
 import Testing
 
+@testable import Ledger
+
 @Suite("App Store Server API: errors, environments, retries")
 struct AppStoreFailureTests {
     struct Row: Sendable, CustomTestStringConvertible {

@@ -7,6 +7,8 @@ import OfferService
 import Storage
 import TestSupport
 
+@testable import Ledger
+
 /// How a service under test learns of a customer.
 enum Way: String, CaseIterable, Sendable {
     /// The app sends what StoreKit gave it.

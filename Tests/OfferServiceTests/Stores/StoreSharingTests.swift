@@ -5,6 +5,8 @@ import OfferService
 import Synchronization
 import Testing
 
+@testable import Ledger
+
 @Suite("App Store Server API: sharing", .timeLimit(.minutes(1)))
 struct StoreSharingTests {
     let id: TransactionID

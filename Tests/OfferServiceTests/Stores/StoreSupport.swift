@@ -8,6 +8,8 @@ import ServiceRuntime
 import Synchronization
 import Testing
 
+@testable import Ledger
+
 /// Answers requests by a closure, and remembers them.
 final class ScriptedTransport: Transport {
     typealias Answer = Result<ClientResponse, ClientError>

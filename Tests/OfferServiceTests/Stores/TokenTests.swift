@@ -8,6 +8,8 @@ import OfferService
 import Synchronization
 import Testing
 
+@testable import Ledger
+
 @Suite("App Store Server API: tokens")
 struct TokenTests {
     let id: TransactionID

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ServiceRuntime
+
+@testable import Ledger
 @testable import OfferService
 
 /// Notes how many requests each batch had.

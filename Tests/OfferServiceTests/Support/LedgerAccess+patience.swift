@@ -2,6 +2,8 @@
 import OfferService
 import Storage
 
+@testable import Ledger
+
 extension LedgerAccess {
     /// A connection that writes, whose transactions may pause for longer than a service's may: a server would end them
     /// after a second, and a debug build beside seven other tests takes more.

@@ -4,6 +4,8 @@ import Cryptography
 import OfferService
 import ServiceRuntime
 
+@testable import Ledger
+
 /// The files of a service under test: two apps, each with its own key, and an offer for each thing to be tried.
 struct TestFiles: Sendable {
     /// Further files with secrets, by their names.

@@ -8,6 +8,8 @@ import OfferService
 import Storage
 import TestSupport
 
+@testable import Ledger
+
 extension TestService {
     /// The callers that every service under test knows, by name.
     static let callers: [(name: String, role: CallerRole, bundleIDs: [String], days: Int?)] = [

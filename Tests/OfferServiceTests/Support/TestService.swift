@@ -10,6 +10,8 @@ import Storage
 import TestSupport
 import TransparencyLog
 
+@testable import Ledger
+
 /// A ``Service`` in a directory of its own, with a clock that tests move.
 ///
 /// It is the service as the program has it, with other ``Dependencies``, and started by the same list of parts. Those that

@@ -2,7 +2,9 @@
 import Configuration
 import HTTP
 import JSON
+package import Ledger
 package import OfferDomain
+import ServiceRuntime
 import Storage
 import TransparencyLog
 

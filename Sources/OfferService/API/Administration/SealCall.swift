@@ -2,7 +2,9 @@
 import Configuration
 import HTTP
 import JSON
+package import Ledger
 import OfferDomain
+import ServiceRuntime
 
 /// `GET /v1/seal`, `POST /v1/seal`, `POST /v1/unseal`: the switch for the whole service.
 package struct SealCall: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
+package import Ledger
 import OfferDomain
 
 /// The calls that ask what is on record.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Ledger
 import OfferDomain
 
 /// What a caller of `GET /v1/audit/entries` asks for.

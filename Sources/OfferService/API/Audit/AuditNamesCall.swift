@@ -2,6 +2,7 @@
 import Configuration
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
 
 /// `GET /v1/audit/names`: what keys, callers, apps and offers are called, for those who search the log.

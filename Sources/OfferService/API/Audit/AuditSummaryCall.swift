@@ -2,7 +2,9 @@
 import Configuration
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
+import ServiceRuntime
 import TransparencyLog
 
 /// `GET /v1/audit/summary`: uses of keys, decisions and refusals of a span of time.

@@ -3,7 +3,9 @@ import Configuration
 import Cryptography
 import HTTP
 import JSON
+package import Ledger
 import OfferDomain
+import ServiceRuntime
 package import TransparencyLog
 
 /// What is signed of the log: `GET /audit/checkpoint` and `GET /v1/audit/log`.

@@ -3,6 +3,7 @@ import Configuration
 import Cryptography
 import HTTP
 import JSON
+package import Ledger
 import OfferDomain
 package import TransparencyLog
 

@@ -2,7 +2,9 @@
 import Configuration
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
+import ServiceRuntime
 
 /// `POST /offer` of the server that Apple showed in 2019, which many teams have copied; its refusals are problems.
 ///

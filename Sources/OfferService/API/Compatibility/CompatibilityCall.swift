@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import HTTP
+import Ledger
 import OfferDomain
 
 /// The calls below `/compat`: what SDKs of other vendors ask for, decided, recorded and signed as every other request.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
 
 /// What an SDK of another vendor asks for: the original signature of one promotional offer.

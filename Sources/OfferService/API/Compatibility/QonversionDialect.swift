@@ -2,7 +2,9 @@
 import Configuration
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
+import ServiceRuntime
 
 /// `POST /v3/users/{userId}/offers/{offerId}/signatures` of Qonversion, which its SDK for Apple's platforms calls at the host
 /// that `setProxyURL:` names.

@@ -2,7 +2,9 @@
 import Configuration
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
+import ServiceRuntime
 
 extension RevenueCatDialect {
     /// The codes that the SDK knows, `BackendErrorCode`.

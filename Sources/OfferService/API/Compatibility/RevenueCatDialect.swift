@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
 
 /// `POST /v1/offers` of RevenueCat, which its SDK for Apple's platforms calls at the host that `Purchases.proxyURL` names.

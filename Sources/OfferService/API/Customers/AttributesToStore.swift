@@ -2,6 +2,7 @@
 import Configuration
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
 
 /// Attributes and facts that a backend sends to be stored of a customer; every member already in its type.

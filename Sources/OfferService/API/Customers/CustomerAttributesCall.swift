@@ -2,7 +2,9 @@
 import Configuration
 import HTTP
 import JSON
+package import Ledger
 import OfferDomain
+import ServiceRuntime
 
 /// `PUT`, `GET` and `DELETE /v1/customers/{customerId}/attributes`: attributes and facts that a backend stores of a customer,
 /// so that an app's own requests are decided on them too.

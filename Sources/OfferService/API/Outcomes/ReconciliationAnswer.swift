@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import JSON
+import Ledger
 import OfferDomain
+import ServiceRuntime
 
 /// The body of an answer of ``ReconciliationCall``; people are pseudonyms.
 struct ReconciliationAnswer {

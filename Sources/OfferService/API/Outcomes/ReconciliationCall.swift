@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import HTTP
+package import Ledger
 import OfferDomain
 
 /// `GET /v1/audit/reconciliation`: what the stores told, compared with what is on record.

@@ -2,7 +2,9 @@
 import Configuration
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
+import ServiceRuntime
 
 /// `POST /v1/app-store/app-account-tokens`: a customer has logged in, and their purchases are to name their account.
 package struct AppAccountTokenCall: Sendable {
@@ -22,7 +24,7 @@ package struct AppAccountTokenCall: Sendable {
         defer { places.leave() }
         try request.requireJSON()
         let key = try request.idempotencyKey()
-        let asked = try AppAccountTokenRequest(request.body)
+        let asked = try AccountTokenChange.Asked(request.body)
         let app = AppName(asked.bundleID)
         guard caller.mayAsk(for: app) else { throw .caller(.bundleNotAllowed(.bundle(asked.bundleID))) }
         try snapshot.catalog.customerPolicy(of: app).admit(asked.customerID)

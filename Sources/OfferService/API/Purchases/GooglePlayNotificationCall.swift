@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
+import Ledger
 import OfferDomain
 
 /// `POST /v1/notifications/google-play`: what Pub/Sub pushes.

@@ -2,6 +2,7 @@
 import Configuration
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
 
 /// `POST /v1/notifications/app-store`.

@@ -2,6 +2,7 @@
 import Configuration
 import HTTP
 import JSON
+package import Ledger
 import OfferDomain
 
 /// `POST /v1/transactions`: what the App Store signed for a customer, sent before anything is asked for.

@@ -2,7 +2,9 @@
 import Configuration
 import HTTP
 import JSON
+package import Ledger
 import OfferDomain
+import ServiceRuntime
 
 /// `POST /v1/customers/transfers`: an anonymous customer has logged in.
 package struct TransfersCall: Sendable {

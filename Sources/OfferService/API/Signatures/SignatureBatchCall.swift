@@ -2,6 +2,7 @@
 import Configuration
 import Cryptography
 import HTTP
+import Ledger
 import OfferDomain
 
 /// `POST /v1/app-store/promotional-offers/signatures/batch`: many requests in one, each with an answer of its own.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import JSON
+import Ledger
 import OfferDomain
+import ServiceRuntime
 
 /// The body of an answer that has a signature; in functions, since a value of its own would copy and count all of the offer.
 extension SignedOffer {

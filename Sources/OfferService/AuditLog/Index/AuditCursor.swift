@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
+package import Ledger
 import OfferDomain
 
 /// Where a page of a query ended, as callers are given it and bring it back: opaque, and of use for that query alone.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Ledger
 package import ServiceRuntime
 import Storage
 package import TransparencyLog

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 import JSON
+package import Ledger
 package import Storage
 package import TransparencyLog
 

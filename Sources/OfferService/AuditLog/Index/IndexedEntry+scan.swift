@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
+import Ledger
 
 /// Reading entries in one pass, without a document.
 extension IndexedEntry {

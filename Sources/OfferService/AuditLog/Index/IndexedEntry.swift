@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
+import Ledger
 
 /// What one entry tells the index, as places in its bytes; one is used for entry after entry.
 struct IndexedEntry: Sendable {

@@ -3,6 +3,7 @@ package import Configuration
 import Cryptography
 import Dispatch
 package import HTTP
+import Ledger
 import OfferDomain
 package import ServiceRuntime
 import Storage

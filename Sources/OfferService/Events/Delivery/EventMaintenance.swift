@@ -3,6 +3,7 @@ package import Configuration
 import Cryptography
 import Dispatch
 import HTTP
+import Ledger
 import OfferDomain
 import ServiceRuntime
 package import Storage

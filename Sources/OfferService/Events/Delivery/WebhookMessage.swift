@@ -4,6 +4,7 @@ package import Cryptography
 package import HTTP
 import JSON
 package import OfferDomain
+import ServiceRuntime
 
 /// One message of Standard Webhooks 1.0.0, signed by each key of its receiver.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
 import JSON
+package import Ledger
 
 extension AuditCategory {
     /// The categories of an entry, the most severe first; empty for an event that this version does not know.

@@ -3,6 +3,7 @@ package import Configuration
 import Cryptography
 import Glibc
 import JSON
+import Ledger
 package import OfferDomain
 import ServiceRuntime
 import TransparencyLog

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import Ledger
 
 /// Why a person is not signed in; these are all the reasons.
 enum SignInFault: Error, Sendable {

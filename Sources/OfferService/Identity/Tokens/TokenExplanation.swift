@@ -4,6 +4,7 @@ import Cryptography
 import Dispatch
 package import HTTP
 import JSON
+import Ledger
 package import OfferDomain
 import ServiceRuntime
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import Ledger
 import OfferDomain
 
 /// One customer as far as a request for many offers lets the stores' knowledge be used.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import JSON
+import Ledger
 package import OfferDomain
 
 /// What a request says of its customer, and what it sends along to show it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
+import Ledger
 import OfferDomain
 
 /// What the App Store's evidence says of one customer: what was sent along, and what may be asked.

@@ -2,6 +2,7 @@
 package import Configuration
 package import Cryptography
 import JSON
+package import Ledger
 package import OfferDomain
 
 /// Several requests for signatures of promotional offers in one body, each of which is granted or refused by itself.

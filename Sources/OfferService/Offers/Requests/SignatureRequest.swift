@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
 import JSON
+package import Ledger
 package import OfferDomain
 
 /// What a caller asks to be signed; every field already in its type.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Ledger
 
 /// The names and help texts of the counters.
 package enum MetricFamily: Int, CaseIterable, Sendable {

@@ -2,6 +2,7 @@
 import Configuration
 import Dispatch
 import HTTP
+package import Ledger
 import ServiceRuntime
 import Storage
 package import TransparencyLog

@@ -2,6 +2,7 @@
 import Configuration
 import Cryptography
 import HTTP
+import Ledger
 import OfferDomain
 import ServiceRuntime
 import Storage

@@ -3,6 +3,7 @@ package import Configuration
 package import Cryptography
 import Dispatch
 package import HTTP
+package import Ledger
 import OfferDomain
 package import ServiceRuntime
 

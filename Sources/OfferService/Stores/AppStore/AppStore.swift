@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
+package import Ledger
 package import OfferDomain
 
 /// The App Store as the service sees it: what it signed is read, and what it knows is asked.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
+package import Ledger
 package import OfferDomain
 import ServiceRuntime
 

@@ -2,6 +2,7 @@
 import Configuration
 import Cryptography
 import JSON
+import Ledger
 import OfferService
 import ServiceRuntime
 import TransparencyLog

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Cryptography
+import Ledger
 import OfferDomain
 import OfferService
 import ServiceRuntime

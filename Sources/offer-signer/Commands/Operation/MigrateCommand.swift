@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Ledger
 import OfferDomain
 import OfferService
 import ServiceRuntime

@@ -2,6 +2,7 @@
 import Configuration
 import Cryptography
 import Glibc
+import Ledger
 import OfferDomain
 import OfferService
 import ServiceRuntime

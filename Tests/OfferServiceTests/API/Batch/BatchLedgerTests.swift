@@ -5,6 +5,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// What a batch is granted is committed together, and caps hold within it and between batches.
 @Suite(.overBothEngines) struct BatchLedgerTests {
     @Test(arguments: Wire.ofRun)

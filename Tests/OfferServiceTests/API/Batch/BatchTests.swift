@@ -4,6 +4,8 @@ import OfferDomain
 import OfferService
 import Testing
 
+@testable import Ledger
+
 /// Many requests in one body: each has what it would have alone.
 struct BatchTests {
     /// The body of a request for a customer who left too lately.

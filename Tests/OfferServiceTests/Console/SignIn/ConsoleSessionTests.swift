@@ -6,6 +6,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// What a session in the console is good for, and when it is over.
 @Suite(.overBothEngines) struct ConsoleSessionTests {
     private static let seal = #"{"reason": "a drill"}"#

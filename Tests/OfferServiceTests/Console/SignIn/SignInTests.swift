@@ -5,6 +5,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// Signing in to the console by an identity provider: each check of the answer, and what passes without it.
 struct SignInTests {
     @Test func `a person of a role signs in, reads the log and is recorded by a pseudonym`() async throws {

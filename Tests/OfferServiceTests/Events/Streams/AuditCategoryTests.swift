@@ -3,6 +3,7 @@ import JSON
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// Which entries a receiver gets by which category.

@@ -5,6 +5,8 @@ import OfferDomain
 import OfferService
 import Testing
 
+@testable import Ledger
+
 @Suite("Google Play: the API")
 struct GooglePlayAPITests {
     // MARK: - Purchases

@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// What a fake Google Play that checks assertions without our code says of accounts, and each of Google's errors.

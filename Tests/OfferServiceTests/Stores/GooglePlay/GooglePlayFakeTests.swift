@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// The client over real connections, with TLS and HTTP/2, to a fake Google Play that verifies assertions and misbehaves on

@@ -11,6 +11,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 /// A small Google on loopback: gives a token only for an assertion that verifies and whose signing is on record.
 private struct SmallGoogle: Responder {
     let accountKey: RSAPublicKey

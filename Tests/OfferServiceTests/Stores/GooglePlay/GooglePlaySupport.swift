@@ -8,6 +8,8 @@ import ServiceRuntime
 import Synchronization
 import Testing
 
+@testable import Ledger
+
 /// Signs nothing: its assertions are counted.
 final class CountingAssertionSigner: GoogleAssertionSigner {
     private let made = Mutex<[AssertionTimes]>([])

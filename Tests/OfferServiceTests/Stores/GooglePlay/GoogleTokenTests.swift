@@ -8,6 +8,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Ledger
+
 @Suite("Google Play: tokens")
 struct GoogleTokenTests {
     static let pem = try? KeyTool.makeRSAKey()

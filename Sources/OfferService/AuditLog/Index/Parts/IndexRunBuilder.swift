@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 package import JSON
+import Ledger
 
 /// Gathers what the index says of consecutive entries, until they are a whole run.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
+import Ledger
 
 /// Turns values of fields into the keys under which the index has them.
 ///

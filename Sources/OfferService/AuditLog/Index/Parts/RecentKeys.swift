@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Ledger
 
 /// The keys of values that came lately, of fields whose values come again and again.
 ///

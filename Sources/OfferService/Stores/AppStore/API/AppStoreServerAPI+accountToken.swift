@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import JSON
+package import Ledger
 package import OfferDomain
 
 extension AppStoreServerAPI {

@@ -2,6 +2,7 @@
 package import Configuration
 package import Cryptography
 import JSON
+package import Ledger
 package import OfferDomain
 
 /// Signs the tokens by which the App Store knows who asks it.

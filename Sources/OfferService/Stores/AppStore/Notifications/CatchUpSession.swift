@@ -2,6 +2,7 @@
 package import Configuration
 package import Cryptography
 import Dispatch
+package import Ledger
 package import OfferDomain
 package import ServiceRuntime
 import Storage

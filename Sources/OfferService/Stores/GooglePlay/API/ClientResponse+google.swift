@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
+import Ledger
 import OfferDomain
 
 extension ClientResponse {

@@ -2,6 +2,7 @@
 package import Configuration
 import HTTP
 package import JSON
+package import Ledger
 package import OfferDomain
 package import ServiceRuntime
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import JSON
+import Ledger
 package import OfferDomain
 
 /// What Google says of a token, of the device and of the app that asked for it; each verdict that is unknown is `nil`.

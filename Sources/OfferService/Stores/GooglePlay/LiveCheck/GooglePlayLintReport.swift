@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Ledger
 package import OfferDomain
 
 /// How our offers are set up at Google Play, for people.

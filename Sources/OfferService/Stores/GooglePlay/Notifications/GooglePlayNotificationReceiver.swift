@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 package import HTTP
+package import Ledger
 package import OfferDomain
 package import ServiceRuntime
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Ledger
 package import OfferDomain
 
 /// Where purchases are asked for: Google Play itself, `purchases.subscriptionsv2.get`.
@@ -56,28 +57,6 @@ extension GooglePlayPurchaseSource {
 
     /// How many purchases back are asked for.
     package static var mostSteps: Int { 8 }
-}
-
-extension GooglePlayPurchaseAnswer {
-    /// Whether it shows that there is such a purchase, or was.
-    var isKnown: Bool {
-        switch self {
-        case .purchase, .gone: true
-        case .notFound, .unreadable: false
-        }
-    }
-
-    /// Whether it was begun, and nothing is bought yet.
-    var isBeforePurchase: Bool {
-        guard case .purchase(let purchase) = self else { return false }
-        return purchase.state.known?.isBeforePurchase == true || purchase.startedAt == nil
-    }
-
-    /// The purchase in whose place this one is.
-    var earlierToken: PurchaseToken? {
-        guard case .purchase(let purchase) = self else { return nil }
-        return purchase.linkedToken ?? purchase.expiredToken
-    }
 }
 
 extension StoreError {

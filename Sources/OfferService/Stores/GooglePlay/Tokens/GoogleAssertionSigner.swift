@@ -2,6 +2,7 @@
 package import Configuration
 package import Cryptography
 import JSON
+package import Ledger
 package import OfferDomain
 
 /// Signs the assertions for which Google gives tokens.

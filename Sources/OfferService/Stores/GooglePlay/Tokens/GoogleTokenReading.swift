@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import JSON
+import Ledger
 import OfferDomain
 
 /// Makes sense of what Google's token server answers.

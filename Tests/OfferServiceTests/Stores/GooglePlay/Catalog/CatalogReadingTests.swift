@@ -3,6 +3,7 @@ import JSON
 import OfferDomain
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 @Suite("Google Play: reading the lists")

@@ -2,6 +2,7 @@
 import OfferDomain
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 @Suite("Google Play: catalogs in memory")

@@ -5,6 +5,7 @@ import ServiceRuntime
 import Synchronization
 import Testing
 
+@testable import Ledger
 @testable import OfferService
 
 /// Lists what it is told to, and counts how often it is asked.

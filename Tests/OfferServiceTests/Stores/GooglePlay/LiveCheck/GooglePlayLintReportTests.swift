@@ -5,6 +5,7 @@ import OfferDomain
 import Testing
 
 @testable import Configuration
+@testable import Ledger
 @testable import OfferService
 
 /// Lists the same for every app, or fails.

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Storage
+import TransparencyLog
+
+extension Committer {
+    /// One thing to be written, and who waits for it.
+    ///
+    /// One reference, because it is handed on many times.
+    enum Job: Sendable {
+        case decide(AskedDecision)
+        indirect case decideAll(DecisionBatch, CheckedContinuation<Result<BatchVerdict, LedgerError>, Never>)
+        /// Of no event: tries whether records can be written again.
+        indirect case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
+        indirect case change(Change, @Sendable (Result<Void, LedgerError>) -> Void)
+        indirect case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
+        indirect case absorbGooglePlay(
+            GooglePlayPurchaseReport,
+            CheckedContinuation<Result<Absorption, LedgerError>, Never>
+        )
+        indirect case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
+        indirect case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
+        indirect case keep(LogSignature, @Sendable (Result<CheckpointTable.Keeping, LedgerError>) -> Void)
+    }
+
+    /// A request that is to be decided by itself, and who waits for it.
+    ///
+    /// A class: what a case holds would be copied, and so counted, where it is looked at.
+    final class AskedDecision: Sendable {
+        let request: DecisionRequest
+        let continuation: CheckedContinuation<Result<Verdict, LedgerError>, Never>
+
+        init(_ request: DecisionRequest, _ continuation: CheckedContinuation<Result<Verdict, LedgerError>, Never>) {
+            self.request = request
+            self.continuation = continuation
+        }
+    }
+
+    /// What came of one job.
+    enum Outcome {
+        case decided(Verdict)
+        case allDecided(BatchVerdict)
+        case absorbed(Absorption)
+        case transferred(TransferOutcome)
+        case previewed([PreviewedOffer])
+        case done
+        case kept(CheckpointTable.Keeping)
+        /// Nothing of the job was done, and all else of the batch was.
+        case refused(LedgerError)
+    }
+}
+
+extension Committer.Job {
+    var isPreview: Bool {
+        if case .preview = self { true } else { false }
+    }
+
+    var isAppend: Bool {
+        if case .append = self { true } else { false }
+    }
+
+    /// The requests that are decided.
+    var requests: [DecisionRequest] {
+        switch self {
+        case .decide(let asked): [asked.request]
+        case .decideAll(let batch, _): batch.requests
+        case .append, .change, .absorb, .absorbGooglePlay, .transfer, .preview, .keep: []
+        }
+    }
+
+    /// How many requests it is.
+    var requestCount: Int {
+        if case .decideAll(let batch, _) = self { batch.requests.count } else { 1 }
+    }
+
+    /// Whether it would keep, or look for, something under one of these secrets of customers' ids, and is to be refused whole.
+    ///
+    /// Each request that is decided is refused by itself.
+    func isUnder(_ epochs: Set<String>) -> Bool {
+        if epochs.isEmpty { return false }
+        return switch self {
+        case .absorb(let report, _): epochs.contains(report.epoch)
+        case .absorbGooglePlay(let report, _): epochs.contains(report.place.keys.epoch)
+        case .transfer(let transfer, _): epochs.contains(transfer.epoch)
+        case .preview(let preview, _): preview.epochs.contains(where: epochs.contains)
+        case .decide, .decideAll, .append, .change, .keep: false
+        }
+    }
+
+    func resume(_ outcome: Committer.Outcome) {
+        switch (self, outcome) {
+        case (_, .refused(let error)): fail(error)
+        case (.decide(let asked), .decided(let verdict)): asked.continuation.resume(returning: .success(verdict))
+        case (.decideAll(_, let continuation), .allDecided(let verdict)):
+            continuation.resume(returning: .success(verdict))
+        case (.absorb(_, let continuation), .absorbed(let result)),
+            (.absorbGooglePlay(_, let continuation), .absorbed(let result)):
+            continuation.resume(returning: .success(result))
+        case (.transfer(_, let continuation), .transferred(let result)):
+            continuation.resume(returning: .success(result))
+        case (.preview(_, let continuation), .previewed(let result)):
+            continuation.resume(returning: .success(result))
+        case (.append(_, let done), .done), (.change(_, let done), .done): done(.success(()))
+        case (.keep(_, let done), .kept(let keeping)): done(.success(keeping))
+        case (.decide, _), (.decideAll, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _),
+            (.append, _),
+            (.change, _), (.keep, _):
+            preconditionFailure("a job has the outcome of its kind")
+        }
+    }
+
+    func fail(_ error: LedgerError) {
+        switch self {
+        case .decide(let asked): asked.continuation.resume(returning: .failure(error))
+        case .decideAll(_, let continuation): continuation.resume(returning: .failure(error))
+        case .absorb(_, let continuation), .absorbGooglePlay(_, let continuation):
+            continuation.resume(returning: .failure(error))
+        case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
+        case .preview(_, let continuation): continuation.resume(returning: .failure(error))
+        case .append(_, let done), .change(_, let done): done(.failure(error))
+        case .keep(_, let done): done(.failure(error))
+        }
+    }
+}
+
+extension LedgerError {
+    /// Whether the connection must be opened anew; after these few it is known to be as it was.
+    var needsNewConnection: Bool {
+        switch self {
+        case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
+            .database(.unexpectedValue), .stopped, .unbuildable, .log, .outdatedSecret:
+            false
+        case .database, .databaseGone: true
+        }
+    }
+
+    /// Whether it comes of what one request reads or wants signed, and not of the database.
+    package var isOfOneRequest: Bool {
+        switch self {
+        case .database(.unexpectedValue), .database(.constraint), .unbuildable, .outdatedSecret: true
+        case .database, .databaseGone, .overloaded, .stopped, .log: false
+        }
+    }
+}

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+package import OfferDomain
+package import ServiceRuntime
+package import Storage
+package import TransparencyLog
+
+/// The one thread that writes: it takes everything that arrived while the last commit ran, and commits it together.
+///
+/// Each answer leaves after the commit of its record. If a commit fails, its whole batch fails and none of it is on disk.
+package final class Committer: Sendable {
+    /// What is to be done within the transaction; what it throws undoes the whole batch.
+    package typealias Change = @Sendable (LedgerWriter) throws(LedgerError) -> Void
+    /// Changes what is only derived from the log, as an index over it is.
+    package typealias Derivation = @Sendable (any DatabaseConnection) throws(StorageError) -> Void
+
+    let queue = Guarded(CommitQueue())
+    private let hasEnded = Guarded(false)
+    let pulse: CommitterPulse
+    private let newestHead = Guarded(TreeHead.empty)
+    private let newest = Guarded((recordedAt: Timestamp?.none, keyUses: KeyUses()))
+    /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
+    let place: DatabasePlace?
+    let open: ConnectionOpener
+    let clock: WallClock
+    let observer: any CommitObserver
+    /// Whether the next connection must look every customer up, because the grant filter could not be read.
+    let looksForAll: Guarded<Bool>
+    /// What keeps anything from being granted, and keys from being used.
+    package let gate: KeyGate
+    private let acknowledges: Bool
+    let instance: UniqueID?
+    private let maximumWaiting: Int
+    private let wakeUp: WakeUp
+    private let askingThread: @Sendable () -> (any AskingThread)?
+    private let gathering: Gathering
+    let portions: GrantPortions
+    let appRefusals: AppRefusals?
+    let logKeeper: WriteAheadLogKeeper?
+    /// What this committer has recorded, for whoever follows the log.
+    package let freshEntries = FreshEntries()
+
+    /// When the thread is woken for requests.
+    package enum WakeUp: Sendable {
+        /// For each one, as it comes.
+        case forEachRequest
+        /// When the caller calls ``takeWaiting()``, once for all requests of a turn; ``Gathering`` may delay the commit.
+        case onceATurn
+    }
+
+    /// A committer that is not yet running.
+    package init(
+        clock: WallClock,
+        observer: any CommitObserver,
+        gate: KeyGate = KeyGate(),
+        options: CommitterOptions = CommitterOptions(),
+        database: CommitterDatabase
+    ) {
+        self.clock = clock
+        pulse = CommitterPulse(options.stopwatch)
+        self.observer = observer
+        self.gate = gate
+        acknowledges = options.acknowledges
+        looksForAll = Guarded(!options.acknowledges)
+        instance = options.instance
+        maximumWaiting = options.maximumWaiting
+        wakeUp = options.wakeUp
+        askingThread = options.askingThread
+        gathering = options.gathering
+        portions = options.portions
+        appRefusals = options.appRefusals
+        place = database.place
+        logKeeper = database.logKeeper
+        open = database.open
+    }
+
+    /// The same, of a database that is only opened.
+    package convenience init(
+        clock: WallClock,
+        observer: any CommitObserver,
+        gate: KeyGate = KeyGate(),
+        options: CommitterOptions = CommitterOptions(),
+        open: @escaping ConnectionOpener
+    ) {
+        self.init(
+            clock: clock,
+            observer: observer,
+            gate: gate,
+            options: options,
+            database: CommitterDatabase(open: open)
+        )
+    }
+
+    /// Starts the thread, on a connection that is already open, whose log has that head.
+    package func start(on connection: sending any DatabaseConnection, at head: TreeHead? = nil) {
+        start(on: Handover(connection), at: head)
+    }
+
+    /// The same, of a connection that another thread has opened.
+    package func start(on first: Handover<any DatabaseConnection>, at head: TreeHead?) {
+        if let head { newestHead.withLock { $0 = head } }
+        logKeeper?.start()
+        Worker.start(named: "committer") { [self] in run(first) }
+    }
+
+    /// Writes what still waits, closes the connection and ends the thread; what comes later is refused.
+    package func stop() {
+        queue.withLock { $0.isStopping = true }
+        queue.wakeOne()
+        _ = hasEnded.wait { hasEnded in hasEnded ? true : nil }
+    }
+
+    /// The age of the current batch; 0 between two batches.
+    package var busyMilliseconds: Int64 { pulse.busyMilliseconds }
+
+    /// Decides and records; returns when the record is durable.
+    package func decide(_ request: DecisionRequest) async throws(LedgerError) -> Verdict {
+        try await ask { .decide(AskedDecision(request, $0)) }
+    }
+
+    /// Decides and records many requests in one transaction; returns when all of the records are durable.
+    package func decide(_ batch: DecisionBatch) async throws(LedgerError) -> BatchVerdict {
+        try await ask { .decideAll(batch, $0) }
+    }
+
+    /// Decides without granting or recording; what the stores told meanwhile is durable when it returns.
+    package func preview(_ preview: OfferPreview) async throws(LedgerError) -> [PreviewedOffer] {
+        try await ask { .preview(preview, $0) }
+    }
+
+    /// Merges what the store told into the ledger; returns when it is durable.
+    package func absorb(_ report: SubscriptionReport) async throws(LedgerError) -> Absorption {
+        try await ask { .absorb(report, $0) }
+    }
+
+    /// Merges what Google Play told into the ledger; returns when it is durable.
+    package func absorb(_ report: GooglePlayPurchaseReport) async throws(LedgerError) -> Absorption {
+        try await ask { .absorbGooglePlay(report, $0) }
+    }
+
+    /// Links an anonymous customer to a known one; returns when that is durable.
+    package func transfer(_ transfer: CustomerTransfer) async throws(LedgerError) -> TransferOutcome {
+        try await ask { .transfer(transfer, $0) }
+    }
+
+    @inline(__always)
+    private func ask<Answer>(
+        _ job: (CheckedContinuation<Result<Answer, LedgerError>, Never>) -> Job
+    ) async throws(LedgerError) -> Answer {
+        try await withCheckedContinuation { continuation in
+            if let refusal = submit(job(continuation), from: askingThread(), wakes: wakeUp == .forEachRequest) {
+                continuation.resume(returning: .failure(refusal))
+            }
+        }.get()
+    }
+
+    /// Records events; returns when they are durable.
+    package func append(_ events: [AuditEvent]) async throws(LedgerError) {
+        try await withCheckedContinuation { continuation in
+            append(events) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    /// Like ``append(_:)`` for a thread that may block: one of our own, never one of Swift's shared pool.
+    package func appendBlocking(_ events: [AuditEvent]) throws(LedgerError) {
+        let outcome = Guarded<Result<Void, LedgerError>?>(nil)
+        append(events) { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        try outcome.wait { $0 }.get()
+    }
+
+    /// Keeps what was signed of the log, unless there is another checkpoint that is not to be replaced.
+    ///
+    /// For a thread that may block, like ``appendBlocking(_:)``.
+    package func keepBlocking(_ signature: LogSignature) throws(LedgerError) -> CheckpointTable.Keeping {
+        let outcome = Guarded<Result<CheckpointTable.Keeping, LedgerError>?>(nil)
+        let done: @Sendable (Result<CheckpointTable.Keeping, LedgerError>) -> Void = { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        if let refusal = submit(.keep(signature, done), wakes: true) { throw refusal }
+        return try outcome.wait { $0 }.get()
+    }
+
+    /// Changes something within a transaction; `done` is told, on the committer's thread, when that is durable.
+    ///
+    /// It waits in the queue however long that is: what stops signatures is not to be refused because of too many.
+    package func change(_ change: @escaping Change, _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
+        if let refusal = submit(.change(change, done), wakes: true, isLimited: false) { done(.failure(refusal)) }
+    }
+
+    /// The same for a task, which goes on when the change is durable.
+    package func change(_ body: @escaping Change) async throws(LedgerError) {
+        try await withCheckedContinuation { continuation in
+            change(body) { continuation.resume(returning: $0) }
+        }.get()
+    }
+
+    /// Reads or changes something within a transaction, unless too much waits; a task goes on when it is durable.
+    package func look(_ body: @escaping Change) async throws(LedgerError) {
+        try await withCheckedContinuation { continuation in
+            if let refusal = submit(.change(body) { continuation.resume(returning: $0) }, wakes: true) {
+                continuation.resume(returning: .failure(refusal))
+            }
+        }.get()
+    }
+
+    /// Records the use of a key before it happens.
+    ///
+    /// - Returns: What keeps the key from being used; then nothing is recorded.
+    package func append(_ events: [AuditEvent], using key: KeyID?) async throws(LedgerError) -> KeyStop? {
+        let found = Guarded<KeyStop?>(nil)
+        try await change { [gate] writer throws(LedgerError) in
+            let stop = gate.stop(of: key)
+            found.withLock { $0 = stop }
+            if stop == nil { for event in events { try writer.append(event) } }
+        }
+        return found.withLock { $0 }
+    }
+
+    private func append(_ events: [AuditEvent], _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
+        if let refusal = submit(.append(events, done), wakes: true) { done(.failure(refusal)) }
+    }
+
+    /// The newest tree of the log that is durable; any thread may ask.
+    package var treeHead: TreeHead { newestHead.withLock { $0 } }
+    /// The time of the newest entry: the next one has none before it.
+    package var lastRecordedAt: Timestamp? { newest.withLock { $0.recordedAt } }
+
+    /// When the use of each key was recorded last.
+    package var keyUses: [KeyID: Timestamp] { newest.withLock { $0.keyUses.last } }
+    /// Changes what is only derived from the log; returns when that is durable.
+    ///
+    /// For a thread that may block: one of our own, never one of Swift's shared pool.
+    package func doBlocking(_ body: @escaping Derivation) throws(LedgerError) {
+        let outcome = Guarded<Result<Void, LedgerError>?>(nil)
+        let chore = CommitQueue.Chore(body: body) { result in
+            outcome.withLock { $0 = result }
+            outcome.wakeOne()
+        }
+        let isRefused = queue.withLock { queue in
+            if !queue.isStopping { queue.chores.append(chore) }
+            return queue.isStopping
+        }
+        if isRefused { throw .stopped }
+        queue.wakeOne()
+        try outcome.wait { $0 }.get()
+    }
+
+    /// How many requests wait now.
+    package var waiting: Int { queue.withLock { $0.requests } }
+
+    /// Lets the thread begin with what waits, unless more is soon to come.
+    package func takeWaiting() {
+        if queue.withLock({ $0.isReady }) { queue.wakeOne() }
+    }
+
+    /// Adds a job to what waits, and says why if it is refused.
+    ///
+    /// One that `wakes` is not put off; any other is begun by ``takeWaiting()``.
+    func submit(
+        _ job: Job,
+        from asker: (any AskingThread)? = nil,
+        wakes: Bool,
+        isLimited: Bool = true
+    ) -> LedgerError? {
+        let refusal: LedgerError? = queue.withLock { queue in
+            if queue.isStopping { return .stopped }
+            if isLimited, instance != nil, pulse.isCutOff { return CommitterPulse.cutOff }
+            // Who only looks makes room for who is granted something.
+            let most = job.isPreview ? maximumWaiting / 2 : maximumWaiting
+            if isLimited, queue.requests >= most { return .overloaded }
+            queue.add(job, from: asker, isUrgent: wakes)
+            return nil
+        }
+        if wakes { queue.wakeOne() }
+        return refusal
+    }
+
+    /// What waits, in order; empty if a chore is next; nil once the committer is to end.
+    ///
+    /// While nothing waits it sleeps, or is empty if there is something to be done at leisure.
+    private func nextBatch(hasLeisureWork: Bool) -> [Portion]? {
+        queue.wait { queue -> [Portion]?? in
+            if !queue.chores.isEmpty { return [] }
+            guard queue.jobs == 0 else { return queue.take() }
+            if queue.isStopping { return .some(nil) }
+            return hasLeisureWork ? [] : .none
+        }
+    }
+
+    /// Waits after a batch until those who were in it have most likely come again.
+    private func gather() {
+        guard wakeUp == .onceATurn, queue.withLock({ $0.expectMore(gathering) }) else { return }
+        queue.wait(atMost: gathering.microseconds) { $0.isReady }
+        queue.withLock { $0.expectNoMore() }
+    }
+}
+
+// MARK: - The thread
+
+extension Committer {
+    private func run(_ first: Handover<any DatabaseConnection>) {
+        work(first)
+        hasEnded.withLock { $0 = true }
+        hasEnded.wakeOne()
+    }
+
+    /// Writes until it is told to stop; when it returns, no connection is open.
+    private func work(_ first: Handover<any DatabaseConnection>) {
+        var writer = first.take().map { makeWriter(on: $0) }
+        var cleaning = Cleaning()
+        while let batch = nextBatch(hasLeisureWork: writer?.hasLeisureWork ?? false) {
+            let hasJobs = !batch.isEmpty
+            pulse.begin()
+            defer { pulse.end() }
+            // Given away: with another owner, each job would be copied where it is looked at.
+            if hasJobs { settle(consume batch, with: &writer, &cleaning, takesMore: instance != nil) }
+            if hasJobs || !doChore(with: &writer) { readGranted(of: &writer) }
+            if hasJobs { mergeGrants(of: &writer) }
+            if let writer { logKeeper?.look(writer.connection) }
+            if hasJobs { gather() }
+        }
+        // Before the connection that commits: whoever closes last carries all of the log over, and removes it.
+        logKeeper?.stop()
+        writer = nil
+    }
+
+    /// Writes a batch and tells everybody in it; what fails by one of them fails that one alone.
+    ///
+    /// Where others write to the same database, it `takesMore`: those that came while it waited for its turn.
+    private func settle(
+        _ portions: consuming [Portion],
+        with writer: inout LedgerWriter?,
+        _ cleaning: inout Cleaning,
+        attempt: Int = 1,
+        takesMore: Bool = false
+    ) {
+        var batch = portions
+        let stopwatch = pulse.beginAsking(clock)
+        defer { pulse.endAsking() }
+        do throws(LedgerError) {
+            guard let current = try connected(&writer, for: &batch) else { return }
+            if try begin(&batch, with: current, takesMore: takesMore) { try obey(current) }
+            var outcomes = try write(&batch, with: current, &cleaning)
+            pulse.noteAnswer()
+            gate.follow(current.switches)
+            newest.withLock { $0 = (current.recordedAt, current.keyUses) }
+            observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
+            current.tell(observer)
+            // Nothing of them is kept here: who asked has them freed where they were made.
+            while let portion = batch.popLast(), let own = outcomes.popLast() { portion.resume(own) }
+            freshEntries.add(current.freshEntries)
+        } catch {
+            let mayTryAgain = attempt < Self.mostAttempts && isUndone(error, writer) && !pulse.isLate
+            writer?.rollback()
+            if error.needsNewConnection {
+                writer = nil
+                pulse.noteLoss()
+                if isSilent { refuse(queue.withLock { $0.take() }, error) }
+            }
+            if mayTryAgain {
+                usleep(UInt32(attempt) * 50_000)
+                settle(batch, with: &writer, &cleaning, attempt: attempt + 1)
+            } else if error.isOfOneRequest, let (first, second) = batch.halves {
+                settle(first, with: &writer, &cleaning)
+                settle(second, with: &writer, &cleaning)
+            } else {
+                observer.failed(error)
+                refuse(batch, error)
+            }
+        }
+    }
+
+    /// How often a batch is tried that a server has not taken.
+    private static let mostAttempts = 3
+
+    /// Whether a server that several share has undone the batch, or never had it, so that it may be tried again.
+    ///
+    /// Not where it was told to commit and did not answer: then it may have.
+    private func isUndone(_ error: LedgerError, _ writer: LedgerWriter?) -> Bool {
+        guard instance != nil else { return false }
+        return switch error {
+        case .database(.busy): true
+        case .database(.ioFailure(let report)): writer?.isCommitting != true || report.hasEndedTransaction
+        default: false
+        }
+    }
+
+    /// Whether there was one.
+    private func doChore(with writer: inout LedgerWriter?) -> Bool {
+        guard let chore = queue.withLock({ $0.chores.isEmpty ? nil : $0.chores.removeFirst() }) else { return false }
+        do throws(LedgerError) {
+            if writer == nil { writer = try reopened() }
+            try writer?.derive(chore.body)
+            chore.done(.success(()))
+        } catch {
+            // The next batch begins on a connection of which all is known.
+            writer = nil
+            chore.done(.failure(error))
+        }
+        return true
+    }
+
+    /// Takes over what others have switched off: before anything is decided, and before keys are used again.
+    private func obey(_ writer: LedgerWriter) throws(LedgerError) {
+        let lifted = gate.follow(writer.switches)
+        guard acknowledges else { return }
+        if lifted != KillSwitches() { observer.lifted(lifted) }
+        guard writer.switches.awaitsAcknowledgement else { return }
+        gate.waitUntilUnused()
+        observer.obeys(writer.switches)
+        try writer.acknowledgeSwitches()
+    }
+
+    /// What came of a batch, in its order, once all of it is durable; a transaction is open.
+    private func write(
+        _ batch: inout [Portion],
+        with writer: LedgerWriter,
+        _ cleaning: inout Cleaning
+    ) throws(LedgerError) -> [[Outcome]] {
+        try writer.readLinks()
+        try writer.readAhead()
+        var outcomes: [[Outcome]] = []
+        outcomes.reserveCapacity(batch.count)
+        for place in batch.indices {
+            outcomes.append(try batch[place].map { job throws(LedgerError) in try outcome(of: job, writer) })
+        }
+        let now = clock.now()
+        if let atMost = cleaning.due(at: now, after: batch.requestCount) {
+            try writer.forgetIdempotencyKeys(at: now, atMost: atMost)
+        }
+        let resumes = try recordResumption(after: batch, writer)
+        try writer.commit()
+        // Asked after the commit: whoever removes the file later removes a record, but nobody signs without one.
+        guard place?.holdsLastCommit() ?? true else { throw .databaseGone }
+        if let head = writer.durableHead { newestHead.withLock { $0 = head } }
+        if resumes { observer.resumed() }
+        return outcomes
+    }
+
+    private func outcome(of job: borrowing Job, _ writer: LedgerWriter) throws(LedgerError) -> Outcome {
+        if job.isUnder(writer.outdatedEpochs) { return .refused(.outdatedSecret) }
+        switch job {
+        case .decide(let asked): return .decided(try verdict(on: asked.request, writer))
+        case .decideAll(let batch, _): return .allDecided(try verdict(on: batch, writer))
+        case .absorb(let report, _): return .absorbed(try writer.absorb(report))
+        case .absorbGooglePlay(let report, _): return .absorbed(try writer.absorb(report))
+        case .transfer(let transfer, _): return .transferred(try writer.transfer(transfer))
+        case .preview(let preview, _): return .previewed(try writer.preview(preview))
+        case .append(let events, _):
+            for event in events { try writer.append(event) }
+            return .done
+        case .keep(let signature, _): return .kept(try writer.keep(signature))
+        case .change(let change, _):
+            try change(writer)
+            return .done
+        }
+    }
+
+    /// Records that records can be written again if they could not be; whether it did.
+    ///
+    /// Not where nothing else is recorded, which is no trial: such a batch commits on a full disk, and what is only asked
+    /// is to be answered on one.
+    private func recordResumption(after batch: [Portion], _ writer: LedgerWriter) throws(LedgerError) -> Bool {
+        guard let since = observer.failingSince, writer.addsEntries || batch.jobs.contains(where: \.isAppend) else {
+            return false
+        }
+        try writer.append(.recordsResumed(since: since))
+        return true
+    }
+}

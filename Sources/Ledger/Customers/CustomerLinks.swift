@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import OfferDomain
+package import Storage
+
+/// Which anonymous customers became which known ones, and which subscriptions came to whom from somebody else.
+///
+/// A link leads one step, in both directions, and no further. For customers without one nothing is read, as long as there
+/// is one epoch of customer ids: a filter in memory knows them. Used by one thread, inside an open transaction.
+package final class CustomerLinks {
+    /// One end of a link, seen from the other.
+    struct Link: Hashable {
+        let subject: [UInt8]
+        /// Whether a backend or a store says so; a user's token says it of devices that may be another person's.
+        var isVouched: Bool
+    }
+
+    private let connection: any DatabaseConnection
+    private var filter = GrowingSubjectFilter(room: 64)
+    /// The filter has every link that was recorded by an entry before this one.
+    private var nextEntry: Int64 = 0
+    /// Whether there may be links that the filter does not have.
+    private var isStale = true
+    /// Whether links may have been given other keys by somebody else, of which no entry tells.
+    private var mayMove = false
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    // MARK: - The filter
+
+    /// Somebody else has written to the ledger, or what was written was undone.
+    func ledgerChanged() { isStale = true }
+
+    /// Everything that was added is durable; the next entry of the log will have that index.
+    func committed(nextEntry: Int64) {
+        if !isStale { self.nextEntry = nextEntry }
+    }
+
+    /// Asks ahead what ``refresh()`` reads, where links are known already.
+    func ask() throws(StorageError) {
+        if nextEntry > 0 { try connection.ask(newest) }
+    }
+
+    private var newest: SQL {
+        // The second bound tells a planner that few rows are meant.
+        SQL(
+            "SELECT from_subject, to_subject FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
+            .integer(nextEntry),
+            .integer(.max)
+        )
+    }
+
+    /// Has the filter know all links; what is asked for later does so too.
+    func refresh() throws(StorageError) {
+        guard isStale else { return }
+        if nextEntry > 0 {
+            try insert(newest)
+        } else {
+            try readAll()
+        }
+        isStale = false
+    }
+
+    /// Reads the table in its own order, with room for as many again.
+    private func readAll() throws(StorageError) {
+        let count = try connection.first(SQL("SELECT count(*) FROM customer_links")) { $0.integer(0) } ?? 0
+        filter = GrowingSubjectFilter(room: max(64, 4 * Int(count)))
+        try insert(SQL("SELECT from_subject, to_subject FROM customer_links"))
+    }
+
+    private func insert(_ links: SQL) throws(StorageError) {
+        try connection.rows(links) { row in
+            // Nobody asks for others, which only somebody else can have written.
+            for subject in [row.blob(0), row.blob(1)] where subject.count == GrantPlaces.subjectBytes {
+                filter.insert(subject)
+            }
+        }
+    }
+
+    // MARK: - Reading
+
+    /// Those that are linked to one of the subjects, in either direction, but are none of them; each once.
+    func linked(to subjects: [[UInt8]]) throws(StorageError) -> [[UInt8]] {
+        try links(of: subjects).map(\.subject)
+    }
+
+    /// The same, with whether a backend or a store says so, or only a user's token.
+    func links(of subjects: [[UInt8]]) throws(StorageError) -> [Link] {
+        try refresh()
+        var found: [Link] = []
+        for subject in subjects where mayMove || filter.mayContain(subject) {
+            for link in try neighbours(of: subject) where !subjects.contains(link.subject) {
+                guard let place = found.firstIndex(where: { $0.subject == link.subject }) else {
+                    found.append(link)
+                    continue
+                }
+                if link.isVouched { found[place].isVouched = true }
+            }
+        }
+        return found
+    }
+
+    private func neighbours(of subject: [UInt8]) throws(StorageError) -> [Link] {
+        try connection.all(
+            SQL(
+                """
+                SELECT to_subject, is_vouched FROM customer_links WHERE from_subject = ?
+                UNION ALL SELECT from_subject, is_vouched FROM customer_links WHERE to_subject = ?
+                """,
+                .blob(subject),
+                .blob(subject)
+            )
+        ) { Link(subject: $0.blob(0), isVouched: $0.integer(1) != 0) }
+    }
+
+    /// Whether one link leads from one to the other, in whichever direction, and a backend or a store says so.
+    func areVouched(_ one: [UInt8], _ other: [UInt8]) throws(StorageError) -> Bool {
+        try links(of: [one]).contains { $0.subject == other && $0.isVouched }
+    }
+
+    /// When the two were linked in this direction, and whether that is vouched for; `nil` if they were not.
+    func link(
+        from: [UInt8],
+        to: [UInt8]
+    ) throws(StorageError) -> (linkedAt: Timestamp, isVouched: Bool)? {
+        try connection.first(
+            SQL(
+                "SELECT linked_at, is_vouched FROM customer_links WHERE from_subject = ? AND to_subject = ?",
+                .blob(from),
+                .blob(to)
+            )
+        ) { (Timestamp(milliseconds: $0.integer(0)), $0.integer(1) != 0) }
+    }
+
+    /// How many links the subject has that a backend or a store vouches for, or that only users' tokens made.
+    func count(of subject: [UInt8], isVouched: Bool) throws(StorageError) -> Int {
+        try neighbours(of: subject).count { $0.isVouched == isVouched }
+    }
+
+    // MARK: - Writing
+
+    /// Customers have keys of several epochs, so whoever shares the database may give links those in force.
+    ///
+    /// From then on the links of everybody are read: the filter would not hear of it.
+    func expectMoves() { mayMove = true }
+
+    /// Adds a link, or vouches for one that is there, from then on; the entry of that index says so.
+    func add(
+        _ from: [UInt8],
+        to link: Link,
+        at instant: Timestamp,
+        entry: Int64
+    ) throws(StorageError) {
+        let to = link.subject
+        let row: [SQLValue] = [
+            .blob(from), .blob(to), .integer(link.isVouched ? 1 : 0), .integer(instant.milliseconds), .integer(entry),
+        ]
+        try connection.insert(row, into: Self.insertion)
+        filter.insert(from)
+        filter.insert(to)
+    }
+
+    private static let insertion = Insertion(
+        into: "customer_links",
+        columns: "from_subject, to_subject, is_vouched, linked_at, entry_index",
+        onConflict: .updates(
+            keyColumns: 2,
+            """
+            is_vouched = excluded.is_vouched, linked_at = excluded.linked_at, entry_index = excluded.entry_index
+            WHERE excluded.is_vouched > customer_links.is_vouched
+            """
+        )
+    )
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+package import OfferDomain
+import ServiceRuntime
+import Storage
+
+extension LedgerWriter {
+    /// Records that the App Store is asked for the change next, unless it is not to be.
+    func admit(_ change: AccountTokenChange, _ stop: KeyStop?) throws(LedgerError) -> AccountTokenChange.Ruling {
+        if outdatedEpochs.contains(change.epoch) { return .stopped(.outdatedSecret) }
+        try apply(change.successions)
+        try noteInForce(Set(change.successions.map(\.current)))
+        if let claim = change.claim, let earlier = try earlierGrant(claim, at: change.receivedAt) {
+            let made = AccountTokenChange.Made(at: earlier.signedAt, earlier.decisionJSON)
+            guard earlier.requestDigest == claim.requestDigest, let made else { return .keyReused }
+            return .made(made)
+        }
+        if let stop { return .stopped(stop) }
+        guard try mayBeOfCustomer(change) else { return .ofOtherCustomer }
+        let known = try database(subscriptions.chain(change.chain))
+        try append(.accountToken(change))
+        return .ask(known?.chain.transactions.values.first?.environment)
+    }
+
+    /// Records what the App Store answered, and the customer of the purchases from now on.
+    func conclude(
+        _ change: AccountTokenChange,
+        _ answer: Result<StoreEnvironment, StoreError>
+    ) throws(LedgerError) -> Timestamp {
+        let entry = try append(.accountToken(change, answer: answer))
+        guard case .success(let environment) = answer, !outdatedEpochs.contains(change.epoch) else { return recordedAt }
+        try link(change, entry)
+        try merge(change.report(at: recordedAt))
+        if let claim = change.claim {
+            let made = AccountTokenChange.Made(at: recordedAt, in: environment)
+            try remember(claim, GrantTerms(id: change.requestID, at: recordedAt), made.json)
+        }
+        return recordedAt
+    }
+
+    /// Whether nothing on record says that another customer has the purchases.
+    private func mayBeOfCustomer(_ change: AccountTokenChange) throws(LedgerError) -> Bool {
+        guard let holder = try database(holders.customer(of: change.chain.bytes)) else { return true }
+        let customer = change.customer.ledgerKey
+        return try holder == customer ? true : database(links.areVouched(holder, customer))
+    }
+
+    /// Links the customer, the token and the token before it: each counts what was granted to the others.
+    private func link(_ change: AccountTokenChange, _ entry: Int64) throws(LedgerError) {
+        let (customer, token) = (change.customer.ledgerKey, change.token.ledgerKey)
+        let earlier = try database(holders.account(of: change.chain.bytes))
+        for (from, to) in [(earlier ?? token, token), (earlier ?? token, customer), (token, customer)] where from != to
+        {
+            let isKnown = try database(links.areVouched(from, to))
+            if isKnown { continue }
+            let link = CustomerLinks.Link(subject: to, isVouched: true)
+            if try isAtLimit(from, beside: link) { continue }
+            if try isAtLimit(to, beside: link) { continue }
+            try database(links.add(from, to: link, at: recordedAt, entry: entry))
+        }
+    }
+}
+
+extension Committer {
+    /// Records that the App Store is asked for the change next, unless it is not to be; returns when that is durable.
+    package func admit(_ change: AccountTokenChange) async throws(LedgerError) -> AccountTokenChange.Ruling {
+        let found = Guarded<AccountTokenChange.Ruling>(.ofOtherCustomer)
+        try await self.change { [gate] writer throws(LedgerError) in
+            let admission = try writer.admit(change, gate.stop(of: change.keyID))
+            found.withLock { $0 = admission }
+        }
+        return found.withLock { $0 }
+    }
+
+    /// Records what the App Store answered; returns when that is durable, with the time of the record.
+    package func conclude(
+        _ change: AccountTokenChange,
+        _ answer: Result<StoreEnvironment, StoreError>
+    ) async throws(LedgerError) -> Timestamp {
+        let found = Guarded(change.receivedAt)
+        try await self.change { writer throws(LedgerError) in
+            let instant = try writer.conclude(change, answer)
+            found.withLock { $0 = instant }
+        }
+        return found.withLock { $0 }
+    }
+}

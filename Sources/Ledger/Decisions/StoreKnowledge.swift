@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Configuration
+package import OfferDomain
+
+/// What a ``DecisionRequest`` brings along of the store's own knowledge.
+package struct StoreKnowledge: Sendable {
+    /// What most requests bring nothing of.
+    private struct Told: Sendable {
+        var report: SubscriptionReport?
+        var googlePlayReport: GooglePlayPurchaseReport?
+        var googlePlayPurchases: Set<PurchaseKey> = []
+        var chains: Set<ChainKey> = []
+        var subjects: [[UInt8]] = []
+        var account: [[UInt8]] = []
+        var successions: [KeySuccession] = []
+        var shownNames: [PseudonymizedName] = []
+        var shownPurchases: [[UInt8]] = []
+        var findings: [StoreFinding] = []
+        var refusingStore: Store?
+
+        var isNothing: Bool {
+            report == nil && googlePlayReport == nil && googlePlayPurchases.isEmpty && chains.isEmpty
+                && subjects.isEmpty && account.isEmpty && successions.isEmpty && shownNames.isEmpty
+                && shownPurchases.isEmpty && findings.isEmpty && refusingStore == nil
+        }
+    }
+
+    /// Kept apart: who hands the knowledge on would else copy and count each of these, also where there is none.
+    private final class SharedTold: Sendable {
+        let value: Told
+
+        init(_ value: Told) { self.value = value }
+    }
+
+    private var shared: SharedTold?
+    private var told: Told {
+        get { shared?.value ?? Told() }
+        set { shared = newValue.isNothing ? nil : SharedTold(newValue) }
+    }
+    /// What the request sent along, or what the store has just answered; it is merged into the ledger first.
+    package var report: SubscriptionReport? {
+        get { shared?.value.report }
+        set { told.report = newValue }
+    }
+    /// The same of purchases at Google Play.
+    package var googlePlayReport: GooglePlayPurchaseReport? {
+        get { shared?.value.googlePlayReport }
+        set { told.googlePlayReport = newValue }
+    }
+    /// Whether it tells what the ledger may not have.
+    var isTold: Bool {
+        guard let told = shared?.value else { return false }
+        return told.report != nil || told.googlePlayReport != nil || namesPurchases
+    }
+    /// The purchases at Google Play that are surely the customer's.
+    package var googlePlayPurchases: Set<PurchaseKey> {
+        get { shared?.value.googlePlayPurchases ?? [] }
+        set { told.googlePlayPurchases = newValue }
+    }
+    /// The chains that are surely the customer's.
+    package var chains: Set<ChainKey> {
+        get { shared?.value.chains ?? [] }
+        set { told.chains = newValue }
+    }
+    /// Keys of pseudonyms by which the ledger may look for purchases, beside those of the customer: of a transaction
+    /// that a trusted caller named, or of the account below.
+    package var subjects: [[UInt8]] {
+        get { shared?.value.subjects ?? [] }
+        set { told.subjects = newValue }
+    }
+    /// The keys of pseudonyms that the account of the store has in the ledger, if what is signed is bound to one.
+    ///
+    /// Then nobody else's history stands for its own. Empty if it is bound to none.
+    package var account: [[UInt8]] {
+        get { shared?.value.account ?? [] }
+        set { told.account = newValue }
+    }
+    /// What the ledger may have of what the request names under earlier secrets.
+    package var successions: [KeySuccession] {
+        get { shared?.value.successions ?? [] }
+        set { told.successions = newValue }
+    }
+    /// The names that verified evidence shows the customer to have, in whatever group or product.
+    ///
+    /// They are original transactions, accounts of the store and account tokens; caps count under each of them.
+    package var shownNames: [PseudonymizedName] {
+        get { shared?.value.shownNames ?? [] }
+        set { told.shownNames = newValue }
+    }
+    /// The keys of the purchases at Google Play that are surely the customer's, of whatever product.
+    ///
+    /// A backend's are so by its word, an app's once Google Play knows them; caps count under each of them.
+    package var shownPurchases: [[UInt8]] {
+        get { shared?.value.shownPurchases ?? [] }
+        set { told.shownPurchases = newValue }
+    }
+    /// What the store answered that explains why too little is known.
+    package var findings: [StoreFinding] {
+        get { shared?.value.findings ?? [] }
+        set { told.findings = newValue }
+    }
+    /// The store that refuses this service until an operator changes something; then waiting does not help.
+    package var refusingStore: Store? {
+        get { shared?.value.refusingStore }
+        set { told.refusingStore = newValue }
+    }
+    /// The keys of whom evidence shows.
+    package var shownSubjects: [[UInt8]] { shownNames.map(\.pseudonym.ledgerKey) + shownPurchases }
+    /// Whether purchases under the names of the request are the customer's.
+    ///
+    /// Those under names that an app gives are not, where what is signed is bound to an account and not to the name.
+    package var believesNames = true
+    /// Whether a trusted caller gave the names; then purchases under an anonymous id, or by who is linked to the
+    /// customer, are the customer's too.
+    package var isVouchedFor = false
+    /// Whether a user's token shows who the customer is; then purchases of who is linked to the customer are theirs too.
+    package var provesCustomer = false
+    /// Whether there is a store that can still be asked.
+    package var mayAsk = false
+    /// Whether it was asked and did not answer.
+    package var isStoreDown = false
+    /// When asking it again makes sense, if it said so.
+    package var retryAfterSeconds: Int?
+    /// When the store listed all subscriptions of a customer who is surely this one.
+    package var statusesReadAt: Timestamp?
+    /// When it listed all transactions.
+    package var historyReadAt: Timestamp?
+
+    /// Nothing is known of a store.
+    package init() {}
+
+    /// The same, together with what a store has answered to another request about the same customer; what is to be
+    /// merged into the ledger is left out, and so is what only that request believes.
+    package func told(by other: StoreKnowledge) -> StoreKnowledge {
+        var knowledge = self
+        (knowledge.report, knowledge.googlePlayReport) = (nil, nil)
+        knowledge.chains.formUnion(other.chains)
+        knowledge.googlePlayPurchases.formUnion(other.googlePlayPurchases)
+        knowledge.shownNames += other.shownNames.filter { !shownNames.contains($0) }
+        knowledge.shownPurchases += other.shownPurchases.filter { !shownPurchases.contains($0) }
+        knowledge.findings += other.findings.filter { !findings.contains($0) }
+        knowledge.refusingStore = other.refusingStore
+        knowledge.mayAsk = other.mayAsk
+        knowledge.isStoreDown = other.isStoreDown
+        knowledge.retryAfterSeconds = other.retryAfterSeconds
+        knowledge.statusesReadAt = other.statusesReadAt
+        knowledge.historyReadAt = other.historyReadAt
+        return knowledge
+    }
+
+    /// Whether it names subscriptions that are surely the customer's.
+    var namesPurchases: Bool {
+        guard let told = shared?.value else { return false }
+        return !told.chains.isEmpty || !told.googlePlayPurchases.isEmpty
+    }
+}

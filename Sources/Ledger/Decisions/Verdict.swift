@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+package import TransparencyLog
+
+/// What came of a ``DecisionRequest``, all of it recorded and durable.
+package enum Verdict: Sendable {
+    /// On the terms of the request, or on those of a grant before it, or that it may not be had.
+    case granted(Grant.Basis, otherTerms: GrantTerms?)
+    case refused(Decision)
+    /// The customer might have it, but the offer is not as it must be at the store, or that isn't known; nothing is
+    /// granted.
+    case obstructed(AuthorizationObstacle)
+    /// Nothing is decided yet: the store must be asked for these facts.
+    case storeNeeded(FactNeeds)
+    /// Nothing could be decided, because the store was asked and did not answer; this is not recorded as a refusal.
+    case storeSilent
+    /// The idempotency key was used before, with another body.
+    case idempotencyKeyReused
+    /// It was granted before, and is not signed again: what room there is on the disk is for grants.
+    case diskIsFull
+    /// Nothing is decided, because the service is sealed or the key is switched off.
+    case stopped(KeyStop)
+    /// Nothing is decided, because the request waited until its answer could no longer be sent.
+    case tooLate
+}
+
+/// Why the ledger recorded nothing; nothing may be signed then.
+package enum LedgerError: Error, Hashable, Sendable {
+    /// More requests wait than the ledger will hold.
+    case overloaded
+    /// The database refused; nothing of the batch is on disk.
+    case database(StorageError)
+    /// The file of the database was moved, removed or replaced; nothing is believed to be on disk.
+    case databaseGone
+    /// The service is stopping.
+    case stopped
+    /// What should have been signed could not be built; a mistake of ours.
+    case unbuildable(PayloadError)
+    /// The audit log is not as it was written; nothing is added to it.
+    case log(LogFault)
+    /// It was made into keys under a secret that another took over from, so it would be kept where nobody looks for it.
+    case outdatedSecret
+}
+
+/// The value of an expression about the database, whose errors become the ledger's: `try database(table.all())`.
+package func database<Value>(_ body: @autoclosure () throws(StorageError) -> Value) throws(LedgerError) -> Value {
+    do { return try body() } catch { throw .database(error) }
+}
+
+extension LedgerError {
+    /// Why the log could not be gone on with.
+    package init(_ error: AuditReadError) {
+        switch error {
+        case .database(let error): self = .database(error)
+        case .damaged(let index): self = .log(.entryDamaged(index: index))
+        case .log(let fault): self = .log(fault)
+        case .noSuchTree(let size): self = .log(.notContinued(size: size))
+        }
+    }
+}
+
+extension LedgerError: CustomStringConvertible {
+    /// A sentence for the log, and for the person who ran a command.
+    package var description: String {
+        switch self {
+        case .overloaded: "More requests wait for the ledger than it holds."
+        case .database(let error): error.description
+        case .databaseGone:
+            "The database is not where it was opened: put the file back, or start the service again."
+        case .stopped: "The ledger is closed, because the service is stopping."
+        case .unbuildable(let error): error.description
+        case .log(let fault): fault.description
+        case .outdatedSecret:
+            "Customers are kept under a newer secret than the one that was read here: nothing was kept; try again."
+        }
+    }
+
+    /// One word for metrics.
+    package var label: String {
+        switch self {
+        case .overloaded: "overloaded"
+        case .database(.diskFull): "disk-full"
+        case .database(.readOnly): "read-only"
+        case .database(.busy): "busy"
+        case .database(.ioFailure): "io-failure"
+        case .database: "database"
+        case .databaseGone: "database-gone"
+        case .stopped: "stopped"
+        case .unbuildable: "unbuildable"
+        case .log: "log-damaged"
+        case .outdatedSecret: "outdated-secret"
+        }
+    }
+}

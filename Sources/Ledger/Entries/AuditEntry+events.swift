@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import Cryptography
+import OfferDomain
+import TransparencyLog
+
+/// Entries of everything else: what each one tells beside its name and time; the order is made when it is written.
+extension AuditEntry {
+    static func details(of event: AuditEvent) -> [Member] {
+        switch event {
+        case .signature, .authorization, .refusal, .serviceStopped, .ledgerLeft: []
+        case .recordsResumed(let since): [("since", .integer(since.milliseconds))]
+        case .signatureFailed(let grantID, let keyID, let form, let reason):
+            [
+                ("grant", .text(grantID.description)), ("kid", .text(keyID.text)), ("fmt", .text(form.rawValue)),
+                ("why", .text(reason)),
+            ]
+        case .serviceStarted(let version, let furtherRoots):
+            [("version", .text(version))] + (furtherRoots.map { [("roots", .text($0))] } ?? [])
+        case .keyLoaded(let keyID, let digest, let status):
+            [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
+        case .serviceAccountLoaded(let name, let digest):
+            [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
+        case .keyDisabled(let keyID, let requester, let isAwaited):
+            [("kid", .text(keyID.text))] + details(of: requester, isAwaited: isAwaited)
+        case .keyEnabled(let keyID, let requester): [("kid", .text(keyID.text))] + details(of: requester)
+        case .serviceSealed(let seal, let isAwaited): details(of: seal, isAwaited: isAwaited)
+        case .sealAcknowledged(let cause): [("cause", .text(cause.rawValue))]
+        case .keyAcknowledged(let keyID): [("kid", .text(keyID.text))]
+        case .serviceUnsealed(let cause, let requester, let reason):
+            [("cause", .text(cause.rawValue)), ("reason", .text(reason))] + details(of: requester)
+        case .clockStepped(let from, let to):
+            [("from", .integer(from.milliseconds)), ("to", .integer(to.milliseconds))]
+        case .logRestarted(let previous):
+            [
+                ("origin", .text(previous.origin.text)), ("size", .integer(previous.size)),
+                ("root", .text(String(decoding: Base64.encode(previous.rootHash.bytes), as: UTF8.self))),
+            ]
+        case .ledgerMoved(let entries): [("entries", .integer(entries))]
+        case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
+        case .configurationLoaded(let policy, let keys, let settings, let events):
+            configuration(policy, keys: keys, settings: settings, events: events)
+        case .configurationRefused(let issues, let parts):
+            [("issues", .integer(Int64(issues))), ("why", .list(parts.map { .text($0.rawValue) }))]
+        case .callerCreated, .callerKeyAdded, .callerRevoked, .sessionBegun, .sessionEnded: details(ofCaller: event)
+        case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
+        case .recordsRead(let read): details(of: read)
+        case .signatureDiagnosed(let record): details(of: record)
+        case .boughtWithoutOffer(let finding, let namesGrant): details(of: finding, namesGrant)
+        case .recordsFetched(let fetches): details(of: fetches)
+        case .noise(let noise): details(of: noise)
+        case .refusalsCounted(let refusals): details(of: refusals)
+        case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
+        case .customerLookedUp(let app, let users, let caller): details(ofLookupIn: app, of: users, by: caller)
+        case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
+        case .redemption(let entry, let bundleID, let namesGrant): details(of: entry, bundleID, namesGrant)
+        case .googlePlayMessageReceived(let message, let app): details(of: message, app)
+        case .googlePlayRedemption(let entry, let app, let namesGrant): details(of: entry, app, namesGrant)
+        case .grantUnredeemed(let grant): details(of: grant)
+        case .customerTransferred(let transfer): details(of: transfer)
+        case .attributesChanged(let change): details(of: change)
+        case .subscriptionTransferred(let transfer): details(of: transfer)
+        case .accountToken(let change, let answer): details(of: change, answer)
+        case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
+            [("bundle", .text(bundleID.text))] + details(ofTokenBy: keyID.text, digest: digest, expiresAt)
+        case .googleAssertionSigned(let name, let digest, let expiresAt):
+            [("account", .text(name.email.text))] + details(ofTokenBy: name.keyID.text, digest: digest, expiresAt)
+        }
+    }
+
+    /// What happened to a caller's API keys or sessions.
+    private static func details(ofCaller event: AuditEvent) -> [Member] {
+        switch event {
+        case .callerCreated(let caller, let role, let keyID):
+            [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("ck", .text(keyID))]
+        case .callerKeyAdded(let caller, let keyID): [("caller", .text(caller.text)), ("ck", .text(keyID))]
+        case .callerRevoked(let caller, let keyID):
+            [("caller", .text(caller.text))] + (keyID.map { [("ck", .text($0))] } ?? [])
+        case .sessionBegun(let caller, let role, let expiresAt):
+            [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("exp", .integer(expiresAt.seconds))]
+        case .sessionEnded(let caller, let count):
+            [("caller", .text(caller.text))]
+                + (count.map { [("by", .text("command")), ("count", .integer(Int64($0)))] } ?? [])
+        default: []
+        }
+    }
+
+    private static func configuration(
+        _ policy: String,
+        keys: String,
+        settings: String,
+        events: String?
+    ) -> [Member] {
+        [("rules", .text(policy)), ("keys", .text(keys)), ("settings", .text(settings))]
+            + (events.map { [("events", .text($0))] } ?? [])
+    }
+
+    private static func details(ofLookupIn app: AppName, of users: [Pseudonym], by caller: CallerID?) -> [Member] {
+        [("app", .text(app.text)), ("users", .list(users.map { .text($0.text) }))]
+            + (caller.map { [("caller", .text($0.text))] } ?? [])
+    }
+
+    private static func details(ofTokenBy keyID: String, digest: String, _ expiresAt: Timestamp) -> [Member] {
+        [("kid", .text(keyID)), ("digest", .text(digest)), ("exp", .integer(expiresAt.seconds))]
+    }
+
+    private static func details(
+        of receipt: NotificationReceipt,
+        _ bundleID: BundleID
+    ) -> [Member] {
+        [
+            ("bundle", .text(bundleID.text)), ("env", .text(receipt.environment)),
+            ("notification", .text(receipt.id.description)), ("ts", .integer(receipt.signedAt.milliseconds)),
+            ("type", .text(receipt.type)),
+        ] + (receipt.subtype.map { [("subtype", .text($0))] } ?? [])
+    }
+
+    private static func details(of transfer: CustomerTransfer) -> [Member] {
+        [
+            ("caller", .text(transfer.callerID.text)),
+            ("from", .text(transfer.from.text)),
+            ("to", .text(transfer.to.text)),
+        ] + details(of: transfer.app)
+    }
+
+    /// The names of attributes and facts, and never a value.
+    private static func details(of change: AttributeChange) -> [Member] {
+        var details: [Member] = [
+            ("caller", .text(change.callerID.text)), ("state", .text(change.state)),
+            ("users", .list([.text(change.user.text)])),
+        ]
+        if let attributes = change.new?.attributes {
+            let names = Attributes.recorded(attributes.entries.map(\.name), mostBytes: 1_024)
+            details.append(("names", .list(names.map { .text($0) })))
+            details.append(("count", .integer(Int64(attributes.entries.count))))
+        }
+        if let facts = change.new?.facts { details.append(("facts", .list(facts.names.map { .text($0) }))) }
+        if let new = change.new { details.append(("expires", .integer(new.expiresAt.milliseconds))) }
+        return details + self.details(of: change.app)
+    }
+
+    private static func details(of app: AppInStores) -> [Member] {
+        (app.bundleID.map { [("bundle", .text($0.text))] } ?? [])
+            + (app.googlePlay.map { [("package", .text($0.packageName.text))] } ?? [])
+    }
+
+    private static func details(of transfer: SubscriptionTransfer) -> [Member] {
+        let (app, chain): (Member, String) =
+            switch transfer.store {
+            case .appStore(let bundleID): (("bundle", .text(bundleID.text)), "chain")
+            case .googlePlay(let packageName): (("package", .text(packageName.text)), "purchase")
+            }
+        return [
+            app, (chain, .text(text(ofKey: transfer.subscription))), ("from", .text(text(ofKey: transfer.from))),
+            ("to", .text(text(ofKey: transfer.to))),
+        ]
+    }
+
+    /// The key of a pseudonym, as the ledger's tables have it.
+    package static func text(ofKey key: [UInt8]) -> String {
+        String(decoding: Base64.encodeURL(key), as: UTF8.self)
+    }
+
+    /// What a use was, and the money that was paid back without undoing it.
+    static func members(of refund: Refund?, after earlier: EarlierUse?, isCorrection: Bool) -> [Member] {
+        var members: [Member] = isCorrection ? [("corrected", .boolean(true))] : []
+        if let earlier { members.append(("was", .text(earlier.state))) }
+        if let instant = earlier?.refundedAt { members.append(("wasRefunded", .integer(instant))) }
+        if let refund { members.append(("refunded", .integer(refund.at.milliseconds))) }
+        if let share = refund?.millipercent { members.append(("refundedMillipercent", .integer(Int64(share)))) }
+        return members
+    }
+
+    /// The chain is told by the key of its pseudonym.
+    private static func details(
+        of entry: RedemptionTable.Entry,
+        _ bundleID: BundleID,
+        _ namesGrant: Bool
+    ) -> [Member] {
+        let redemption = entry.redemption
+        var details: [Member] = [
+            ("bundle", .text(bundleID.text)),
+            ("chain", .text(text(ofKey: redemption.key.chain.bytes))),
+            ("env", .text(redemption.environment.rawValue)), ("match", .text(entry.match.rawValue)),
+            ("offer", .text(redemption.offerID ?? "")),
+            ("product", .text(redemption.productID)), ("src", .text(redemption.source.rawValue)),
+            ("state", .text(redemption.state.name)), ("ts", .integer(redemption.redeemedAt.milliseconds)),
+        ]
+        if namesGrant, let grantID = entry.grantID { details.append(("grant", .text(grantID.description))) }
+        if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
+        return details + members(of: redemption.refund, after: entry.earlier, isCorrection: entry.isCorrection)
+    }
+}

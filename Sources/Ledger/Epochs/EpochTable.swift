@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+package import OfferDomain
+package import Storage
+
+/// The epochs that the database knows, in the order in which they came into force.
+package struct EpochTable {
+    /// One epoch on record.
+    package struct Entry: Hashable, Sendable {
+        /// The epoch's name in the keys file.
+        package let name: String
+        /// The place in the order in which epochs came into force.
+        package let ordinal: Int64
+        /// Tells the epoch's secret from another one, without disclosing it.
+        package let checkValue: [UInt8]
+        /// The index of the first audit entry that may have the epoch's pseudonyms.
+        package let firstEntry: Int64
+        /// When the epoch came into force.
+        package let begunAt: Timestamp
+        /// When its secret was destroyed; `nil` while there is one.
+        package let destroyedAt: Timestamp?
+    }
+
+    private let connection: any DatabaseConnection
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// All epochs on record, destroyed ones too, the oldest first.
+    package func all() throws(StorageError) -> [Entry] {
+        try connection.all(
+            SQL(
+                "SELECT epoch, ordinal, check_value, first_entry, destroyed_at, begun_at FROM customer_epochs ORDER BY ordinal"
+            )
+        ) { row in
+            Entry(
+                name: row.text(0),
+                ordinal: row.integer(1),
+                checkValue: row.blob(2),
+                firstEntry: row.integer(3),
+                begunAt: Timestamp(milliseconds: row.integer(5)),
+                destroyedAt: row.optionalInteger(4).map(Timestamp.init(milliseconds:))
+            )
+        }
+    }
+
+    /// The names of those whose secrets were destroyed.
+    package func destroyed() throws(StorageError) -> Set<String> {
+        Set(
+            try connection.all(SQL("SELECT epoch FROM customer_epochs WHERE destroyed_at IS NOT NULL")) { $0.text(0) }
+        )
+    }
+
+    /// Notes that the secret of an epoch is destroyed, and forgets what would lead from its entries to anybody.
+    ///
+    /// `next` is the epoch that took over.
+    func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
+        // What was granted at the very end was used a little later, and would now pass for used without a grant.
+        let settled = min(next.begunAt.adding(hours: Self.settlingHours), now)
+        let listed = try all().filter { $0.destroyedAt == nil }
+        try EpochForgetting(
+            connection: connection,
+            epoch: epoch,
+            next: next,
+            oldest: listed.first?.ordinal ?? epoch.ordinal
+        ).run(settled: settled)
+        // Of what is not listed any more there is one epoch less.
+        let oldest = listed.first { $0.ordinal != epoch.ordinal }?.ordinal ?? epoch.ordinal
+        try connection.run(
+            SQL(
+                "DELETE FROM customer_key_epochs WHERE ordinal = ? OR ordinal <= ?",
+                .integer(epoch.ordinal),
+                .integer(oldest)
+            )
+        )
+        try connection.run(
+            SQL(
+                "UPDATE customer_epochs SET destroyed_at = ?, forgotten_until = ? WHERE epoch = ?",
+                .integer(now.milliseconds),
+                .integer(settled.milliseconds),
+                .text(epoch.name)
+            )
+        )
+    }
+
+    /// How long after a grant a use of it may come, in either store.
+    private static let settlingHours = 96
+
+    /// Uses of offers before this are not looked at any more; `nil` if no epoch was destroyed.
+    package func forgottenUntil() throws(StorageError) -> Timestamp? {
+        try connection.first(SQL("SELECT max(forgotten_until) FROM customer_epochs")) { $0.optionalInteger(0) }
+            .flatMap(\.self).map(Timestamp.init(milliseconds:))
+    }
+
+    /// Puts one more into force.
+    func add(_ epoch: CustomerEpoch, at now: Timestamp) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO customer_epochs (epoch, ordinal, check_value, begun_at, first_entry)
+                SELECT ?, count(*), ?, ?, CASE count(*) WHEN 0 THEN 0
+                    ELSE (SELECT coalesce(max(entry_index) + 1, 0) FROM audit_entries) END
+                FROM customer_epochs
+                """,
+                .text(epoch.name),
+                .blob(epoch.checkValue),
+                .integer(now.milliseconds)
+            )
+        )
+    }
+}

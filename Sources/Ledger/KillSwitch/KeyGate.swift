@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+import ServiceRuntime
+
+/// What every use of a signing key goes through, and what shuts it.
+///
+/// It is shut at once, by memory alone: no disk has to answer first. Whoever shuts it then waits for the uses that
+/// have begun, so that what is recorded afterwards stands behind the last signature.
+package final class KeyGate: Sendable {
+    /// Something that holds in this process, and is not, or not yet, in the database.
+    package struct Held<Value: Sendable>: Sendable {
+        /// What holds: a seal, or who disabled a key.
+        package var value: Value
+        /// Which act it was; what a later one holds is not to be let go for an earlier one's sake.
+        package let serial: Int
+
+        package init(value: Value, serial: Int) {
+            (self.value, self.serial) = (value, serial)
+        }
+    }
+
+    /// How many uses of a key are under way; those of keys that have no switch of their own are one.
+    private struct Uses {
+        let key: KeyID?
+        var count = 0
+    }
+
+    private struct State {
+        var stored = KillSwitches()
+        var seals: [SealCause: Held<ActiveSeal>] = [:]
+        var keys: [KeyID: Held<Requester>] = [:]
+        var serial = 0
+        /// Of keys that were ever used: few, and sooner found by a look at each than by a hash of their names.
+        var uses: [Uses] = []
+        var waiting = 0
+
+        mutating func beginUse(of key: KeyID?) -> Int {
+            let place = uses.firstIndex { $0.key == key } ?? uses.count
+            if place == uses.count { uses.append(Uses(key: key)) }
+            uses[place].count += 1
+            return place
+        }
+
+        mutating func nextSerial() -> Int {
+            serial += 1
+            return serial
+        }
+
+        func stop(of key: KeyID?) -> KeyStop? {
+            if !seals.isEmpty || !stored.seals.isEmpty {
+                let causes = Set(seals.keys).union(stored.seals.map(\.cause))
+                return .sealed(SealCause.allCases.filter(causes.contains))
+            }
+            if let key, stored.keys[key] != nil || keys[key] != nil { return .disabled(key) }
+            return nil
+        }
+    }
+
+    private let state = Guarded(State())
+    private let lease: Lease?
+
+    /// An open gate; with a `lease`, only for as long as that is held.
+    package init(lease: Lease? = nil) {
+        self.lease = lease
+    }
+
+    // MARK: - Using a key
+
+    /// Whether this instance has not heard of the others for too long to know what is switched off.
+    package var isCutOff: Bool { lease.map { !$0.isHeld } ?? false }
+
+    /// What keeps that key from being used now, or, without a key, anything from being granted.
+    package func stop(of key: KeyID?) -> KeyStop? {
+        if isCutOff { return .cutOff }
+        return state.withLock { $0.stop(of: key) }
+    }
+
+    /// Uses a key, unless something keeps it from that; `body` is short, and waits for nobody.
+    ///
+    /// `nil` is a key that only a seal of the whole service stops: a service account's.
+    package func use<Value, Failure: Error>(
+        _ key: KeyID?,
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Result<Value, KeyStop> {
+        let place: Int
+        do throws(KeyStop) {
+            place = try state.withLock { state throws(KeyStop) in
+                if let stop = state.stop(of: key) { throw stop }
+                return state.beginUse(of: key)
+            }
+        } catch {
+            return .failure(error)
+        }
+        defer { endUse(at: place) }
+        // Asked after the use was counted: whoever waits for it to end has not yet said that this instance obeys.
+        if isCutOff { return .failure(.cutOff) }
+        return .success(try body())
+    }
+
+    private func endUse(at place: Int) {
+        let hasWaiting = state.withLock { state in
+            state.uses[place].count -= 1
+            return state.waiting > 0
+        }
+        if hasWaiting { state.wakeAll() }
+    }
+
+    /// Waits until no key is in use, or that one is not; a fraction of a millisecond once the gate is shut.
+    ///
+    /// Not to be called from within ``use(_:_:)``.
+    package func waitUntilUnused(_ key: KeyID? = nil) {
+        state.withLock { $0.waiting += 1 }
+        _ = state.wait { state in
+            let isUsed = state.uses.contains { $0.count > 0 && (key == nil || $0.key == key) }
+            return isUsed ? nil : true
+        }
+        state.withLock { $0.waiting -= 1 }
+    }
+
+    // MARK: - What holds
+
+    /// Every cause that holds, in the order of ``SealCause``.
+    package var seals: [ActiveSeal] {
+        state.withLock { state in
+            SealCause.allCases.compactMap { cause in
+                let stored = state.stored.seals.first { $0.cause == cause }
+                let recorded = stored.map {
+                    ActiveSeal(cause: cause, since: $0.since, detail: $0.detail, requester: .service, isRecorded: true)
+                }
+                return recorded ?? state.seals[cause]?.value
+            }
+        }
+    }
+
+    /// Whether an administrator has switched that key off.
+    package func isOff(_ key: KeyID) -> Bool {
+        state.withLock { $0.stored.keys[key] != nil || $0.keys[key] != nil }
+    }
+
+    /// What the database had when it was last heard of.
+    package var stored: KillSwitches { state.withLock { $0.stored } }
+
+    /// Takes over what the database has: only the committer's thread says that, in the order of the commits.
+    ///
+    /// - Returns: What holds no longer.
+    @discardableResult
+    package func follow(_ switches: KillSwitches) -> KillSwitches {
+        state.withLock { state in
+            defer { state.stored = switches }
+            return state.stored == switches ? KillSwitches() : state.stored.lifted(in: switches)
+        }
+    }
+
+    // MARK: - Shutting and opening
+
+    /// Shuts the gate for all keys.
+    ///
+    /// - Returns: The act, for `settle` and `release`.
+    package func hold(_ seal: ActiveSeal) -> Int {
+        state.withLock { state in
+            let serial = state.nextSerial()
+            let earlier = state.seals[seal.cause]?.value
+            state.seals[seal.cause] = Held(value: earlier ?? seal, serial: serial)
+            return serial
+        }
+    }
+
+    /// The act's entry is durable; from now on the database holds what is to outlive the process.
+    package func settle(_ cause: SealCause, _ serial: Int) {
+        state.withLock { state in
+            guard state.seals[cause]?.serial == serial else { return }
+            if cause.isSticky { state.seals[cause] = nil } else { state.seals[cause]?.value.isRecorded = true }
+        }
+    }
+
+    /// Lets go what that act held.
+    package func release(_ cause: SealCause, _ serial: Int) {
+        state.withLock { state in
+            if state.seals[cause]?.serial == serial { state.seals[cause] = nil }
+        }
+    }
+
+    /// What holds in this process alone.
+    package var held: [Held<ActiveSeal>] { state.withLock { Array($0.seals.values) } }
+    /// The keys that are switched off in this process alone, and by whom.
+    package var heldKeys: [KeyID: Held<Requester>] { state.withLock { $0.keys } }
+
+    /// Shuts the gate for one key.
+    package func hold(_ key: KeyID, by requester: Requester) -> Int {
+        state.withLock { state in
+            let serial = state.nextSerial()
+            state.keys[key] = Held(value: requester, serial: serial)
+            return serial
+        }
+    }
+
+    /// Lets go what that act held: the database has it now, or it was taken back.
+    package func release(_ key: KeyID, _ serial: Int) {
+        state.withLock { state in
+            if state.keys[key]?.serial == serial { state.keys[key] = nil }
+        }
+    }
+}

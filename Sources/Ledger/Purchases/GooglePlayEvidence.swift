@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+
+/// What the store told of purchases of one app at one time; it still names them by their tokens.
+package struct GooglePlayEvidence: Sendable {
+    /// When the store was asked.
+    package var observedAt: Timestamp
+    /// Whether the store was asked because it had told of one of the purchases by itself.
+    package var isReported = false
+    /// Purchases that the store told of by itself, and when.
+    package var reports: [(token: PurchaseToken, at: Timestamp)] = []
+    /// What the store answered about each purchase that it was asked about.
+    package var purchases: [(token: PurchaseToken, answer: GooglePlayPurchaseAnswer)] = []
+    /// Purchases that were taken back, and when.
+    package var revocations: [(token: PurchaseToken, at: Timestamp)] = []
+    /// Purchases of which money was paid back, and what.
+    package var refunds: [(token: PurchaseToken, refund: Refund)] = []
+
+    /// `observedAt` is when the store was asked: a later observation prevails.
+    package init(observedAt: Timestamp) {
+        self.observedAt = observedAt
+    }
+}
+
+/// What the store says when it is asked about a purchase.
+package enum GooglePlayPurchaseAnswer: Hashable, Sendable {
+    case purchase(GooglePlayPurchase)
+    /// It has forgotten the purchase, which ended long ago or, where `isSuperseded`, in whose place there is another.
+    case gone(isSuperseded: Bool)
+    /// There is none of that token.
+    case notFound
+    /// There is one, and what the store says of it cannot be read.
+    case unreadable
+}
+
+extension GooglePlayEvidence {
+    /// The keys of the purchases of these tokens, and of those in whose place they are, as far as the store knows them; each
+    /// once.
+    ///
+    /// One that the store has forgotten it knew once; of a token that it does not know, nothing is shown, nor of a purchase
+    /// that was begun and is not paid: anybody can begin them without end.
+    package func keys(ofPurchasesFrom tokens: [PurchaseToken], _ keys: GooglePlayPseudonyms) -> [[UInt8]] {
+        let answers = Dictionary(purchases.map { ($0.token, $0.answer) }, uniquingKeysWith: { first, _ in first })
+        var found: [[UInt8]] = []
+        for token in tokens {
+            var next: PurchaseToken? = token
+            while let token = next, let answer = answers[token], answer.isKnown {
+                let key = keys.purchaseKey(of: token).bytes
+                if found.contains(key) { break }
+                if !answer.isBeforePurchase { found.append(key) }
+                next = answer.earlierToken
+            }
+        }
+        return found
+    }
+
+    /// The evidence filed under keys; to be merged with what is known already.
+    package func history(_ keys: GooglePlayPseudonyms) -> GooglePlayHistory {
+        var history = GooglePlayHistory()
+        for (token, answer) in purchases {
+            let key = keys.purchaseKey(of: token)
+            switch answer {
+            case .purchase(let purchase):
+                // What has not the form of a mark is the app's own name of somebody, and is not kept.
+                let mark = purchase.profileID.flatMap(GrantMark.init)?.text
+                var record = GooglePlayPurchaseRecord(purchase, observedAt: observedAt, mark: mark, keys: keys)
+                record.isReported = isReported
+                history.merge(record, key: key)
+            case .gone(let isSuperseded):
+                var record = GooglePlayPurchaseRecord()
+                record.goneAt = observedAt
+                record.isSuperseded = isSuperseded
+                history.merge(record, key: key)
+            case .notFound, .unreadable: break
+            }
+        }
+        for (token, instant) in reports {
+            var record = GooglePlayPurchaseRecord()
+            record.reportedSince = instant
+            history.merge(record, key: keys.purchaseKey(of: token))
+        }
+        for (token, instant) in revocations {
+            var record = GooglePlayPurchaseRecord()
+            record.revokedAt = instant
+            history.merge(record, key: keys.purchaseKey(of: token))
+        }
+        for (token, refund) in refunds {
+            var record = GooglePlayPurchaseRecord()
+            record.refunds = [refund]
+            history.merge(record, key: keys.purchaseKey(of: token))
+        }
+        return history
+    }
+
+    /// The accounts that purchases name in the form of an id of ours.
+    package func accounts(_ keys: GooglePlayPseudonyms) -> Set<GooglePlayLink> {
+        var accounts: Set<GooglePlayLink> = []
+        for case (let token, .purchase(let purchase)) in purchases {
+            let key = keys.purchaseKey(of: token)
+            for accountID in [purchase.accountID, purchase.expiredAccountID] {
+                guard let subject = accountID.flatMap(GooglePlayAccountID.init)?.key else { continue }
+                accounts.insert(GooglePlayLink(subject: subject, purchase: key))
+            }
+        }
+        return accounts
+    }
+
+    /// Of each purchase, the customer whom a caller names, and the account that the purchase names.
+    fileprivate func holders(_ keys: GooglePlayPseudonyms, _ customer: [UInt8]?) -> [SubscriptionHolder] {
+        purchases.flatMap { token, answer in
+            guard case .purchase(let purchase) = answer else { return [SubscriptionHolder]() }
+            let predecessors = [purchase.linkedToken, purchase.expiredToken].compactMap(\.self)
+            func holder(_ kind: SubscriptionHolder.Kind, _ subject: [UInt8], _ since: Timestamp?) -> SubscriptionHolder
+            {
+                SubscriptionHolder(
+                    subscription: keys.purchaseKey(of: token).bytes,
+                    predecessors: predecessors.map { keys.purchaseKey(of: $0).bytes },
+                    kind: kind,
+                    subject: subject,
+                    since: since
+                )
+            }
+            let account = purchase.accountID.flatMap(GooglePlayAccountID.init)?.key
+            return [customer.map { holder(.customer, $0, nil) }, account.map { holder(.account, $0, observedAt) }]
+                .compactMap(\.self)
+        }
+    }
+}
+
+extension GooglePlayPurchaseReport {
+    /// Files evidence; `customers` are keys of pseudonyms of a customer whom a trusted caller vouches for, and are linked
+    /// to every purchase.
+    ///
+    /// Of these, `customer` is the one that the caller calls the customer by.
+    package init(
+        _ evidence: GooglePlayEvidence,
+        place: GooglePlayPlace,
+        customers: [[UInt8]] = [],
+        customer: [UInt8]? = nil,
+        message: GooglePlayMessage? = nil
+    ) {
+        var links: Set<GooglePlayLink> = []
+        for case (let token, .purchase) in evidence.purchases {
+            let purchase = place.keys.purchaseKey(of: token)
+            links.formUnion(customers.map { GooglePlayLink(subject: $0, purchase: purchase) })
+        }
+        self.init(
+            place: place,
+            history: evidence.history(place.keys),
+            links: links,
+            accounts: evidence.accounts(place.keys),
+            holders: evidence.holders(place.keys, customer),
+            message: message,
+            successions: place.keys.successions(of: evidence)
+        )
+    }
+}
+
+extension GooglePlayPurchaseAnswer {
+    /// Whether it shows that there is such a purchase, or was.
+    package var isKnown: Bool {
+        switch self {
+        case .purchase, .gone: true
+        case .notFound, .unreadable: false
+        }
+    }
+
+    /// Whether it was begun, and nothing is bought yet.
+    package var isBeforePurchase: Bool {
+        guard case .purchase(let purchase) = self else { return false }
+        return purchase.state.known?.isBeforePurchase == true || purchase.startedAt == nil
+    }
+
+    /// The purchase in whose place this one is.
+    package var earlierToken: PurchaseToken? {
+        guard case .purchase(let purchase) = self else { return nil }
+        return purchase.linkedToken ?? purchase.expiredToken
+    }
+}

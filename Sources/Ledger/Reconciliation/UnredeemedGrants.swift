@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+package import OfferDomain
+package import Storage
+
+/// A grant that no store has reported a use of, in the time that it has.
+package struct UnredeemedGrant: Hashable, Sendable {
+    package let grantID: UniqueID
+    let grantedAt: Timestamp
+    let place: ReconciliationReport.AppInStore
+    let productID: String
+    let basePlanID: String?
+    let offerID: String
+    let rule: String
+}
+
+extension AuditEntry {
+    static func details(of grant: UnredeemedGrant) -> [Member] {
+        let isPlay = grant.place.store == Store.googlePlay.recordName
+        return [
+            (isPlay ? "package" : "bundle", .text(grant.place.app)), ("grant", .text(grant.grantID.description)),
+            ("offer", .text(grant.offerID)), ("product", .text(grant.productID)), ("rule", .text(grant.rule)),
+            ("ts", .integer(grant.grantedAt.milliseconds)),
+        ] + (grant.basePlanID.map { [("base", .text($0))] } ?? [])
+    }
+}
+
+/// Finds grants that were never redeemed, each once; up to where it has looked is kept for each app.
+///
+/// Used by one thread.
+package struct UnredeemedGrantTable {
+    private let connection: any DatabaseConnection
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    /// An app that its store reports about, and how far its grants were looked at.
+    package struct Scan: Hashable, Sendable {
+        package let place: ReconciliationReport.AppInStore
+        package let lastToldAt: Timestamp
+        /// Of grants from before, nobody knows: the store had not told anything, or what it told was forgotten.
+        package let earliest: Timestamp
+        /// The grants after this one are to be looked at; `nil` before the first look.
+        package var after: [UInt8]?
+    }
+
+    package func scans() throws(StorageError) -> [Scan] {
+        try connection.all(
+            SQL(
+                """
+                SELECT apps.store, apps.store_app, last_told_at, first_told_at, last_grant,
+                    (SELECT max(forgotten_until) FROM customer_epochs)
+                FROM notified_apps AS apps
+                LEFT JOIN unredeemed_scans AS scans ON scans.store = apps.store AND scans.store_app = apps.store_app
+                ORDER BY apps.store, apps.store_app
+                """
+            )
+        ) { row in
+            let firstToldAt = row.integer(3)
+            return Scan(
+                place: ReconciliationReport.AppInStore(store: row.text(0), app: row.text(1)),
+                lastToldAt: Timestamp(milliseconds: row.integer(2)),
+                earliest: Timestamp(milliseconds: max(firstToldAt, row.optionalInteger(5) ?? firstToldAt)),
+                after: row.optionalBlob(4)
+            )
+        }
+    }
+
+    /// The first grants of an app in a span of IDs, both ends left out, that no use is known of.
+    ///
+    /// One that is pending is none yet: it can be withdrawn, and nobody tells that.
+    package func grants(
+        of place: ReconciliationReport.AppInStore,
+        after first: [UInt8],
+        before end: [UInt8],
+        limit: Int
+    ) throws(StorageError) -> [UnredeemedGrant] {
+        let grants = try connection.all(
+            SQL(
+                Self.unused,
+                .text(place.store),
+                .text(place.app),
+                .blob(first),
+                .blob(end),
+                .integer(Int64(limit))
+            )
+        ) { row in
+            UniqueID(bytes: row.blob(0)).map {
+                UnredeemedGrant(
+                    grantID: $0,
+                    grantedAt: Timestamp(milliseconds: row.integer(1)),
+                    place: place,
+                    productID: row.text(2),
+                    basePlanID: row.optionalText(3),
+                    offerID: row.text(4),
+                    rule: row.text(5)
+                )
+            }
+        }
+        return grants.compactMap(\.self)
+    }
+
+    private static let unused: StaticString = """
+        SELECT issued.grant_id, granted_at, product_id, base_plan_id, offer_id, rule
+        FROM issued_grants AS issued JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
+        WHERE offers.store = ? AND offers.store_app = ? AND issued.grant_id > ? AND issued.grant_id < ?
+            AND NOT EXISTS (
+                SELECT 1 FROM app_store_redemptions AS uses
+                WHERE uses.grant_id = issued.grant_id AND uses.state <> 'pending'
+            )
+            AND NOT EXISTS (
+                SELECT 1 FROM google_play_redemptions AS uses
+                WHERE uses.grant_id = issued.grant_id AND uses.state <> 'pending'
+            )
+        ORDER BY issued.grant_id LIMIT ?
+        """
+
+    /// Whether a use of a grant is known that is not only pending.
+    package func isUsed(_ grantID: UniqueID) throws(StorageError) -> Bool {
+        for statement in [Self.appStoreUse, Self.googlePlayUse]
+        where try connection.first(SQL(statement, .blob(grantID.bytes)), { _ in true }) != nil {
+            return true
+        }
+        return false
+    }
+
+    private static let appStoreUse: StaticString =
+        "SELECT 1 FROM app_store_redemptions WHERE grant_id = ? AND state <> 'pending'"
+    private static let googlePlayUse: StaticString =
+        "SELECT 1 FROM google_play_redemptions WHERE grant_id = ? AND state <> 'pending'"
+
+    /// Keeps how far an app's grants were looked at.
+    package func note(_ scan: Scan, upTo last: [UInt8]) throws(StorageError) {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO unredeemed_scans (store, store_app, last_grant) VALUES (?, ?, ?)
+                ON CONFLICT (store, store_app) DO UPDATE SET last_grant = excluded.last_grant
+                """,
+                .text(scan.place.store),
+                .text(scan.place.app),
+                .blob(last)
+            )
+        )
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+import Storage
+
+/// The answer that a subscriber was shown before canceling.
+package struct ShownAnswer: Hashable, Sendable {
+    let chain: ChainKey
+    let bundleID: BundleID
+    let environment: StoreEnvironment
+    /// Its name in the answer, such as `promotionalOffer`.
+    let answer: String
+    /// The catalog's own ID of the offer; empty of an answer without one.
+    let offer: String
+
+    package init(
+        chain: ChainKey,
+        bundleID: BundleID,
+        environment: StoreEnvironment,
+        answer: String,
+        offer: String
+    ) {
+        (self.chain, self.bundleID, self.environment) = (chain, bundleID, environment)
+        (self.answer, self.offer) = (answer, offer)
+    }
+}
+
+/// What a subscriber did within ``hours`` after an answer.
+package struct RetentionOutcome: Hashable, Sendable {
+    /// What it was.
+    package enum Outcome: String, Sendable {
+        /// Renewal was not switched off.
+        case kept
+        case canceled
+    }
+
+    package let environment: String
+    /// The answer's name, such as `promotionalOffer`.
+    package let answer: String
+    /// The catalog's own ID of the offer; empty of an answer without one.
+    package let offer: String
+    package let outcome: Outcome
+
+    /// How long after an answer canceling counts.
+    package static let hours = 24
+}
+
+extension NotificationReceipt {
+    /// Whether a subscriber has switched off renewal, or had it switched off.
+    fileprivate var isCancellation: Bool {
+        type == NotificationType.didChangeRenewalStatus.rawValue
+            && subtype == NotificationSubtype.autoRenewDisabled.rawValue
+    }
+}
+
+extension LedgerWriter {
+    /// Keeps what was shown until it is known what became of it.
+    func note(_ shown: ShownAnswer, requestID: UniqueID, at now: Timestamp) throws(LedgerError) {
+        try database(retentionAnswers.add(shown, requestID: requestID, at: now))
+    }
+
+    /// Notes which answers a subscriber canceled after, if that is what a report tells.
+    func noteCancellation(_ report: SubscriptionReport) throws(LedgerError) {
+        guard let notification = report.notification, notification.isCancellation else { return }
+        for chain in report.history.chains.keys {
+            let earlier = report.successions.filter { $0.current == chain.bytes }.flatMap(\.earlier)
+            for key in [chain.bytes] + earlier {
+                retentionOutcomes += try database(retentionAnswers.cancel(key, at: notification.signedAt))
+            }
+        }
+    }
+
+    /// Settles some of the answers without a cancellation in time, and deletes some that are old.
+    package func settleRetention(at now: Timestamp) throws(LedgerError) {
+        retentionOutcomes += try database(retentionAnswers.settle(at: now))
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import OfferDomain
+package import ServiceRuntime
+package import Storage
+
+/// Opens the database of the service, with its schema brought up to date.
+package struct LedgerAccess: Sendable {
+    let location: DatabaseLocation
+    package let clock: WallClock
+    /// Whether several services may write to it at once.
+    package private(set) var isShared: Bool
+
+    package init(location: DatabaseLocation, clock: WallClock) {
+        self.location = location
+        self.clock = clock
+        isShared = location.isShared
+    }
+
+    /// The same for a service that has the database to itself, whatever the engine would allow.
+    package func exclusive() -> LedgerAccess {
+        var access = self
+        access.isShared = false
+        return access
+    }
+
+    /// A connection that writes; the tables are made or migrated first.
+    package func open() throws(StorageError) -> any DatabaseConnection {
+        try migrated(location.connect(.readWrite))
+    }
+
+    /// The same for who may do nothing for so long within a transaction, and lets others wait, if they share the database.
+    package func open(idleTimeoutMilliseconds: Int) throws(StorageError) -> any DatabaseConnection {
+        try migrated(location.connect(.readWrite, idleTimeoutMilliseconds: idleTimeoutMilliseconds))
+    }
+
+    /// The same for the committer, for whom all wait: a server that does not answer is given up sooner.
+    package func openForCommits() throws(StorageError) -> any DatabaseConnection {
+        try open(answerTimeoutMilliseconds: Int(CommitterPulse.patienceMilliseconds))
+    }
+
+    /// The same for who asks for what may take so long.
+    private func open(answerTimeoutMilliseconds: Int) throws(StorageError) -> any DatabaseConnection {
+        try migrated(location.connect(.readWrite, answerTimeoutMilliseconds: answerTimeoutMilliseconds))
+    }
+
+    private func migrated(_ connection: any DatabaseConnection) throws(StorageError) -> any DatabaseConnection {
+        try Migrations.apply(LedgerSchema.migrations, to: connection, at: clock.now().milliseconds)
+        return connection
+    }
+
+    /// Who carries the write-ahead log over; `nil` where there is none to be carried over.
+    ///
+    /// It opens what is there and makes nothing: where the file was moved away, an empty one in its place, with a log of its
+    /// own, would spoil the one that is put back.
+    package func logKeeper(pages: Int = 1000) -> WriteAheadLogKeeper? {
+        guard !location.isShared else { return nil }
+        return WriteAheadLogKeeper(pages: pages) { [location] () throws(StorageError) in try location.connectToFile() }
+    }
+
+    /// Leaves one file of a database that nothing of this process uses any more; does nothing to one on a server.
+    ///
+    /// - Returns: False where another process has it open; whoever closes it last removes the log then.
+    package func removeLog() throws(StorageError) -> Bool {
+        // Threads that have said that they end close what they read with a moment later.
+        for _ in 0..<20 {
+            if try location.removeLog() { return true }
+            usleep(25_000)
+        }
+        return try location.removeLog()
+    }
+
+    /// Where the database is now, to be asked later whether it still is there; `nil` where no file can be moved away.
+    package func place() -> DatabasePlace? { DatabasePlace(location) }
+
+    /// Where it is, for people; a server's password is not shown.
+    package var name: String { location.description }
+
+    /// Whether there is a database already.
+    package var exists: Bool {
+        switch location {
+        case .sqlite(let path): FileIdentity(path: path) != nil
+        case .postgreSQL: hasSchema
+        }
+    }
+
+    /// Whether a server has tables of ours; true also where it cannot be asked, so that whoever opens it is told why.
+    private var hasSchema: Bool {
+        do { return try Migrations.version(of: try openForReading()) > 0 } catch { return true }
+    }
+
+    /// Keeps other services from writing to the same database; `nil` where the engine lets several do so.
+    package func lockInstance() throws(StorageError) -> InstanceLock? {
+        try location.lockInstance()
+    }
+
+    /// A connection that only reads.
+    package func openForReading() throws(StorageError) -> any DatabaseConnection {
+        try location.connect(.readOnly)
+    }
+
+    /// Changes something and records the change, both or neither.
+    ///
+    /// `body` makes the change, and answers what the audit log is to say of it. A server is given up if one answer takes
+    /// longer than `patienceMilliseconds`.
+    package func change<Failure: Error>(
+        patienceMilliseconds: Int = 15_000,
+        _ body: (any DatabaseConnection) throws(Failure) -> [AuditEvent]
+    ) throws(LedgerChangeError<Failure>) {
+        let (writer, connection) = try begun(Failure.self, patienceMilliseconds)
+        let events: [AuditEvent]
+        do throws(Failure) {
+            events = try body(connection)
+        } catch {
+            writer.rollback()
+            throw .refused(error)
+        }
+        do throws(LedgerError) {
+            for event in events { try writer.append(event) }
+            try writer.commit()
+        } catch {
+            writer.rollback()
+            throw .ledger(error)
+        }
+    }
+
+    private func begun<Failure: Error>(
+        _: Failure.Type,
+        _ patienceMilliseconds: Int
+    ) throws(LedgerChangeError<Failure>) -> (LedgerWriter, any DatabaseConnection) {
+        let connection: any DatabaseConnection
+        do {
+            connection = try open(answerTimeoutMilliseconds: patienceMilliseconds)
+        } catch {
+            throw .ledger(.database(error))
+        }
+        let writer = LedgerWriter(connection: connection)
+        do { try writer.begin(at: clock.now()) } catch { throw .ledger(error) }
+        return (writer, connection)
+    }
+}
+
+/// Why a change was not made.
+package enum LedgerChangeError<Failure: Error>: Error {
+    /// The change itself was refused.
+    case refused(Failure)
+    /// The database could not be used.
+    case ledger(LedgerError)
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Configuration
+package import OfferDomain
+
+/// Something that the App Store told, ready for the ledger: filed under keys, with nothing personal in the clear.
+package struct SubscriptionReport: Sendable {
+    /// The app that it is of.
+    package let bundleID: BundleID
+    /// Under whose secret the keys were made.
+    package let epoch: String
+    /// The chains, by their keys.
+    package let history: SubscriptionHistory
+    /// Which customer has which chain.
+    package let links: Set<SubscriptionLink>
+    /// Whose each chain is now, as far as this tells; the customer whom a caller names comes before the account.
+    package let holders: [SubscriptionHolder]
+    /// For the offers that redemptions are of.
+    package let catalog: Catalog
+    /// The notification that it came in; `nil` of what was asked for, or sent along.
+    package let notification: NotificationReceipt?
+    /// What the ledger may have of all that under earlier secrets.
+    package let successions: [KeySuccession]
+
+    /// All keys must be made with the secret of `epoch`.
+    package init(
+        bundleID: BundleID,
+        epoch: String,
+        history: SubscriptionHistory,
+        links: Set<SubscriptionLink>,
+        holders: [SubscriptionHolder] = [],
+        catalog: Catalog,
+        notification: NotificationReceipt? = nil,
+        successions: [KeySuccession] = []
+    ) {
+        self.bundleID = bundleID
+        self.epoch = epoch
+        self.history = history
+        self.links = links
+        self.holders = holders
+        self.catalog = catalog
+        self.notification = notification
+        self.successions = successions
+    }
+
+    /// Files evidence; a transaction that names its buyer by an account token, or by the id that the store gave the
+    /// buyer's account in the app, links the buyer to its chain.
+    ///
+    /// Another chain that it names becomes a customer of both chains, which links the two.
+    ///
+    /// `customers` are names of the customer that a trusted caller vouches for; they are linked to every chain.
+    package init(
+        _ evidence: SubscriptionEvidence,
+        keys: AppPseudonyms,
+        bundleID: BundleID,
+        catalog: Catalog,
+        customers: [CustomerIdentity] = [],
+        notification: NotificationReceipt? = nil
+    ) {
+        var links: Set<SubscriptionLink> = []
+        for transaction in evidence.transactions {
+            let chain = keys.chainKey(of: transaction.originalTransactionID)
+            var names = customers
+            if let token = transaction.appAccountToken { names.append(.appAccountToken(token)) }
+            if let account = transaction.appTransactionID { names.append(.appTransaction(account)) }
+            links.formUnion(names.map { SubscriptionLink(subject: keys.key(of: $0), chain: chain) })
+            for other in transaction.linkedOriginalTransactionIDs {
+                let other = keys.chainKey(of: other)
+                links.formUnion([chain, other].map { SubscriptionLink(subject: other.bytes, chain: $0) })
+            }
+        }
+        self.init(
+            bundleID: bundleID,
+            epoch: keys.epoch,
+            history: evidence.history(keys: keys),
+            links: links,
+            holders: Self.holders(evidence, keys, customers),
+            catalog: catalog,
+            notification: notification,
+            successions: keys.successions(of: evidence, customers)
+        )
+    }
+
+    /// Of each chain, the customer whom a caller names, and the account that its newest purchase names.
+    private static func holders(
+        _ evidence: SubscriptionEvidence,
+        _ keys: AppPseudonyms,
+        _ customers: [CustomerIdentity]
+    ) -> [SubscriptionHolder] {
+        let customer = customers.first { identity in
+            switch identity {
+            case .customer, .anonymous: true
+            default: false
+            }
+        }.map(keys.key)
+        var newest: [ChainKey: AppStoreTransaction] = [:]
+        for transaction in evidence.transactions {
+            let chain = keys.chainKey(of: transaction.originalTransactionID)
+            guard let known = newest[chain], known.purchasedAt >= transaction.purchasedAt else {
+                newest[chain] = transaction
+                continue
+            }
+        }
+        return newest.sorted { $0.key < $1.key }.flatMap { chain, transaction in
+            let named = customer.map {
+                SubscriptionHolder(subscription: chain.bytes, kind: .customer, subject: $0, since: nil)
+            }
+            let account = transaction.appAccountToken.map { token in
+                SubscriptionHolder(
+                    subscription: chain.bytes,
+                    kind: .account,
+                    subject: keys.key(of: .appAccountToken(token)),
+                    since: transaction.purchasedAt
+                )
+            }
+            return [named, account].compactMap(\.self)
+        }
+    }
+}
+
+/// A customer has a chain of purchases.
+package struct SubscriptionLink: Hashable, Sendable {
+    /// The key of a pseudonym, 16 bytes.
+    package let subject: [UInt8]
+    /// The key of the chain.
+    package let chain: ChainKey
+
+    package init(subject: [UInt8], chain: ChainKey) {
+        self.subject = subject
+        self.chain = chain
+    }
+}
+
+/// Which notification of the store it was.
+package struct NotificationReceipt: Hashable, Sendable {
+    /// `notificationUUID`; the same however often it is delivered.
+    package let id: UniqueID
+    /// As Apple writes them.
+    package let type: String
+    /// As Apple writes it; `nil` of a notification without one.
+    package let subtype: String?
+    /// `signedDate` of the notification.
+    package let signedAt: Timestamp
+    /// As Apple writes it.
+    package let environment: String
+    /// What is relayed of it, byte for byte; `nil` if nothing is.
+    package var relayedBody: [UInt8]?
+
+    package init(id: UniqueID, type: String, subtype: String?, signedAt: Timestamp, environment: String) {
+        self.id = id
+        self.type = type
+        self.subtype = subtype
+        self.signedAt = signedAt
+        self.environment = environment
+    }
+}
+
+/// What came of a report.
+package enum Absorption: Hashable, Sendable {
+    /// It is on record now.
+    case recorded
+    /// A notification that was on record already.
+    case repeated
+}

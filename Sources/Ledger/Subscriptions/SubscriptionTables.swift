@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+package import Storage
+
+/// What the ledger keeps of the App Store's evidence: chains of purchases, and which customer has which.
+///
+/// What comes is merged with what is there, part by part, so neither order nor repetition makes a difference. Used by
+/// one thread, inside an open transaction.
+package struct SubscriptionTables {
+    let connection: any DatabaseConnection
+
+    /// How many chains are ever looked at together: more than any customer has, and few enough for one transaction.
+    package static let mostChains = 256
+
+    package init(connection: any DatabaseConnection) {
+        self.connection = connection
+    }
+
+    // MARK: - Reading
+
+    /// Everything known of who has one of these names, of the chains given, and of the store accounts that have them.
+    ///
+    /// `subjects` are keys of pseudonyms: of customers, and of any transaction of theirs. If there are more than
+    /// ``mostChains``, as under a name that an app gives to everybody, there are those that are given alone.
+    package func history(
+        of subjects: [[UInt8]],
+        chains: some Sequence<ChainKey>
+    ) throws(StorageError) -> SubscriptionHistory {
+        let named = Set(chains)
+        var history = SubscriptionHistory()
+        let keys = try reached(from: named, subjects, &history)
+        history.isCutShort = keys.count > Self.mostChains
+        for key in history.isCutShort ? named : keys { try add(key, to: &history) }
+        return history
+    }
+
+    /// Some of the chains, and more than ``mostChains``, if there are that many; adds the links between them.
+    private func reached(
+        from named: Set<ChainKey>,
+        _ subjects: [[UInt8]],
+        _ history: inout SubscriptionHistory
+    ) throws(StorageError) -> Set<ChainKey> {
+        var keys = named
+        for subject in subjects {
+            keys.formUnion(try chainKeys(of: subject))
+            keys.formUnion(try chainKeys(ofTransaction: subject))
+        }
+        // Links are followed to their end; a customer leads to chains, and no chain from there to other customers.
+        var (waiting, asked) = (Array(keys), keys)
+        while let chain = waiting.popLast(), keys.count <= Self.mostChains {
+            for (sibling, isLinked) in try siblings(of: chain) {
+                keys.insert(sibling)
+                guard isLinked else { continue }
+                history.link(chain, sibling)
+                if asked.insert(sibling).inserted { waiting.append(sibling) }
+            }
+        }
+        return keys
+    }
+
+    /// Whether one of the chains has one of these names, or a transaction of that name.
+    package func hasChain(
+        of subjects: [[UInt8]],
+        among history: SubscriptionHistory
+    ) throws(StorageError) -> Bool {
+        for subject in subjects {
+            let keys = try chainKeys(of: subject).union(try chainKeys(ofTransaction: subject))
+            if !keys.isDisjoint(with: history.chains.keys) { return true }
+        }
+        return false
+    }
+
+    /// Whether the chain is known to be of that customer.
+    func isLinked(_ subject: [UInt8], _ chain: ChainKey) throws(StorageError) -> Bool {
+        try connection.first(
+            SQL(
+                "SELECT 1 FROM app_store_customers WHERE subject = ? AND chain = ?",
+                .blob(subject),
+                .blob(chain.bytes)
+            )
+        ) { _ in true } ?? false
+    }
+
+    /// At most one more than ``mostChains``.
+    func chainKeys(of subject: [UInt8]) throws(StorageError) -> Set<ChainKey> {
+        try keys(
+            SQL(
+                "SELECT chain FROM app_store_customers WHERE subject = ? ORDER BY chain LIMIT ?",
+                .blob(subject),
+                .integer(Int64(Self.mostChains + 1))
+            )
+        )
+    }
+
+    /// Every chain of which a purchase is kept.
+    func chainsWithPurchases() throws(StorageError) -> [ChainKey] {
+        try connection.all(SQL("SELECT DISTINCT chain FROM app_store_transactions ORDER BY chain")) {
+            ChainKey($0.blob(0))
+        }
+    }
+
+    private func chainKeys(ofTransaction key: [UInt8]) throws(StorageError) -> Set<ChainKey> {
+        try keys(SQL("SELECT chain FROM app_store_transactions WHERE transaction_key = ?", .blob(key)))
+    }
+
+    /// The chains that share a customer with this one, and whether the store links the two.
+    ///
+    /// A link is a chain that is a customer of itself and of the other. A chain may be there twice; of more chains than
+    /// ``mostChains``, there are at least one more than these.
+    private func siblings(of chain: ChainKey) throws(StorageError) -> [(chain: ChainKey, isLinked: Bool)] {
+        try connection.all(
+            SQL(
+                """
+                SELECT DISTINCT other.chain,
+                    CASE WHEN other.subject = this.chain OR other.subject = other.chain THEN 1 ELSE 0 END
+                FROM app_store_customers AS this
+                JOIN app_store_customers AS other ON other.subject = this.subject WHERE this.chain = ? LIMIT ?
+                """,
+                .blob(chain.bytes),
+                .integer(Int64(2 * (Self.mostChains + 1)))
+            )
+        ) { row in
+            let sibling = ChainKey(row.blob(0))
+            return (sibling, sibling != chain && row.integer(1) == 1)
+        }
+    }
+
+    private func keys(_ sql: SQL) throws(StorageError) -> Set<ChainKey> {
+        var keys: Set<ChainKey> = []
+        try connection.rows(sql) { keys.insert(ChainKey($0.blob(0))) }
+        return keys
+    }
+
+    private func add(_ key: ChainKey, to history: inout SubscriptionHistory) throws(StorageError) {
+        guard let row = try chain(key) else { return }
+        history.chains[key] = row.chain
+        history.statusesReadAt = [history.statusesReadAt, row.statusesReadAt].compactMap(\.self).max()
+        history.historyReadAt = [history.historyReadAt, row.chain.historyCompleteAt].compactMap(\.self).max()
+    }
+
+    /// One chain as it is kept; `nil` if nothing is.
+    func chain(_ key: ChainKey) throws(StorageError) -> (chain: SubscriptionChain, statusesReadAt: Timestamp?)? {
+        var found: (chain: SubscriptionChain, statusesReadAt: Timestamp?)?
+        // What can't be read is not taken for what isn't there.
+        var isDamaged = false
+        try connection.rows(
+            SQL(
+                """
+                SELECT renewal, status, statuses_read_at, history_complete_at
+                FROM app_store_chains WHERE chain = ?
+                """,
+                .blob(key.bytes)
+            )
+        ) { row in
+            var chain = SubscriptionChain()
+            chain.renewal = row.optionalText(0).flatMap(RenewalRecord.init(json:))
+            chain.status = row.optionalText(1).flatMap(StatusRecord.init(json:))
+            isDamaged =
+                (chain.renewal == nil && row.optionalText(0) != nil)
+                || (chain.status == nil && row.optionalText(1) != nil)
+            chain.historyCompleteAt = row.optionalInteger(3).map(Timestamp.init(milliseconds:))
+            found = (chain, row.optionalInteger(2).map(Timestamp.init(milliseconds:)))
+        }
+        guard found != nil else { return nil }
+        try connection.rows(
+            SQL("SELECT transaction_key, record FROM app_store_transactions WHERE chain = ?", .blob(key.bytes))
+        ) { row in
+            let record = TransactionRecord(json: row.text(1))
+            isDamaged = isDamaged || record == nil
+            found?.chain.transactions[TransactionKey(row.blob(0))] = record
+        }
+        guard !isDamaged else { throw .unexpectedValue(column: 0) }
+        return found
+    }
+
+    // MARK: - Merging
+
+    /// Adds what is new; answers the chains in which something changed, or that have a new customer, as they are now.
+    package func merge(
+        _ news: SubscriptionHistory,
+        _ links: Set<SubscriptionLink>
+    ) throws(StorageError) -> [ChainKey: SubscriptionChain] {
+        var changed: [ChainKey: SubscriptionChain] = [:]
+        for (key, chain) in news.chains {
+            if let merged = try merge(chain, into: key, statusesReadAt: news.statusesReadAt) { changed[key] = merged }
+        }
+        for link in links where try add(link) && changed[link.chain] == nil {
+            changed[link.chain] = try chain(link.chain)?.chain
+        }
+        return changed
+    }
+
+    /// False if it was there before.
+    private func add(_ link: SubscriptionLink) throws(StorageError) -> Bool {
+        try connection.run(
+            SQL(
+                "INSERT INTO app_store_customers (subject, chain) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                .blob(link.subject),
+                .blob(link.chain.bytes)
+            )
+        ) == 1
+    }
+
+    private func merge(
+        _ news: SubscriptionChain,
+        into key: ChainKey,
+        statusesReadAt: Timestamp?
+    ) throws(StorageError) -> SubscriptionChain? {
+        let known = try chain(key)
+        var merged = known?.chain ?? SubscriptionChain()
+        merged.merge(news)
+        let readAt = [known?.statusesReadAt, statusesReadAt].compactMap(\.self).max()
+        guard known == nil || merged != known?.chain || readAt != known?.statusesReadAt else { return nil }
+        try write(merged, key, statusesReadAt: readAt)
+        for (transaction, record) in merged.transactions where known?.chain.transactions[transaction] != record {
+            try write(record, transaction, of: key)
+        }
+        return merged
+    }
+
+    private func write(
+        _ chain: SubscriptionChain,
+        _ key: ChainKey,
+        statusesReadAt: Timestamp?
+    ) throws(StorageError) {
+        let row: [SQLValue] = [
+            .blob(key.bytes), SQLValue(chain.renewal?.json), SQLValue(chain.status?.json), SQLValue(statusesReadAt),
+            SQLValue(chain.historyCompleteAt),
+        ]
+        try connection.insert(row, into: Self.chains)
+    }
+
+    private static let chains = Insertion(
+        into: "app_store_chains",
+        columns: "chain, renewal, status, statuses_read_at, history_complete_at",
+        onConflict: .replaces(keyColumns: 1)
+    )
+    private static let transactions = Insertion(
+        into: "app_store_transactions",
+        columns: "chain, transaction_key, record",
+        onConflict: .replaces(keyColumns: 2)
+    )
+
+    /// Puts this in the place of what is kept of a transaction.
+    func write(
+        _ record: TransactionRecord,
+        _ transaction: TransactionKey,
+        of chain: ChainKey
+    ) throws(StorageError) {
+        let row: [SQLValue] = [.blob(chain.bytes), .blob(transaction.bytes), .text(record.json)]
+        try connection.insert(row, into: Self.transactions)
+    }
+
+    // MARK: - Notifications
+
+    /// Remembers a notification; false if it was remembered before.
+    package func remember(_ notification: NotificationReceipt) throws(StorageError) -> Bool {
+        try connection.run(
+            SQL(
+                """
+                INSERT INTO app_store_notifications (notification_id, signed_at) VALUES (?, ?)
+                ON CONFLICT DO NOTHING
+                """,
+                .blob(notification.id.bytes),
+                .integer(notification.signedAt.milliseconds)
+            )
+        ) == 1
+    }
+}
+
+extension SQLValue {
+    package init(_ text: String?) { self = text.map(SQLValue.text) ?? .null }
+
+    init(_ instant: Timestamp?) { self = instant.map { .integer($0.milliseconds) } ?? .null }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package import OfferDomain
+import ServiceRuntime
+
+// MARK: - Answers to requests that may come again
+
+extension LedgerWriter {
+    /// What was answered under an idempotency key; `nil` if nothing is known of it, or it was of another request.
+    func answer(under claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> [UInt8]? {
+        guard let earlier = try earlierGrant(claim, at: now), earlier.requestDigest == claim.requestDigest else {
+            return nil
+        }
+        return earlier.decisionJSON
+    }
+
+    /// Keeps an answer, unless another request has kept one under the key; answers the one that counts.
+    ///
+    /// A request may keep another answer in place of its own. What is `shown` by it is kept until its outcome is known.
+    func keep(
+        _ answer: [UInt8],
+        _ shown: ShownAnswer,
+        under claim: IdempotencyClaim,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) throws(LedgerError) -> [UInt8] {
+        if let earlier = try earlierGrant(claim, at: now), earlier.grantID != requestID {
+            return earlier.requestDigest == claim.requestDigest ? earlier.decisionJSON : answer
+        }
+        try remember(claim, GrantTerms(id: requestID, at: now), answer)
+        try note(shown, requestID: requestID, at: now)
+        return answer
+    }
+}
+
+extension Committer {
+    /// What was answered under an idempotency key before; `nil` if nothing is known of it.
+    package func answer(under claim: IdempotencyClaim, at now: Timestamp) async throws(LedgerError) -> [UInt8]? {
+        let found = Guarded<[UInt8]?>(nil)
+        try await look { writer throws(LedgerError) in
+            let answer = try writer.answer(under: claim, at: now)
+            found.withLock { $0 = answer }
+        }
+        return found.withLock { $0 }
+    }
+
+    /// Keeps an answer, unless another request has kept one under the key; answers the one that counts once it is durable.
+    ///
+    /// A request may keep another answer in place of its own.
+    package func keep(
+        _ answer: [UInt8],
+        _ shown: ShownAnswer,
+        under claim: IdempotencyClaim,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(LedgerError) -> [UInt8] {
+        let kept = Guarded(answer)
+        try await look { writer throws(LedgerError) in
+            let counts = try writer.keep(answer, shown, under: claim, requestID: requestID, at: now)
+            kept.withLock { $0 = counts }
+        }
+        return kept.withLock { $0 }
+    }
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import OfferDomain
+import Storage
+
+// MARK: - What the stores told
+
+extension LedgerWriter {
+    /// What is known of a customer when an offer is decided.
+    struct KnownCustomer {
+        let facts: SharedFacts
+        /// The keys of the subscription that the offer is for, in the offer's own store; its grants are counted too.
+        var subscriptions: [[UInt8]] = []
+        /// What it is drawn from; `nil` if nobody had to look.
+        var histories: StoreHistories?
+
+        /// What the stores' answers explain about a decision that too little is known for.
+        func explanations(_ request: DecisionRequest) -> [StoreFinding] {
+            var explanations = request.knowledge.findings
+            if facts.value.status == nil, let group = histories?.otherGroup { explanations.append(.otherGroup(group)) }
+            return explanations
+        }
+    }
+
+    /// Merges what the request brings, and puts what the ledger knows beside what the request states.
+    ///
+    /// Facts that are too old for the offer are left out; so is everything that a trusted caller has stated already, but
+    /// for the subscriptions that the request names, whose grants count whoever asks. Of an offer that is in both
+    /// stores, what is known in the other counts too.
+    func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
+        let isToldMore = request.knowledge.isTold
+        if isToldMore {
+            if let report = request.knowledge.report { try merge(report) }
+            if let report = request.knowledge.googlePlayReport { try merge(report) }
+        }
+        guard isToldMore || !request.hasAllFacts || request.offer.needs.originalTransactionGrants else {
+            return KnownCustomer(facts: request.facts)
+        }
+        let histories = try histories(request)
+        return KnownCustomer(
+            facts: SharedFacts(request.facts.value.filled(from: histories.facts)),
+            subscriptions: histories.subscriptions,
+            histories: histories
+        )
+    }
+
+    /// What the store should be asked for, since too little is known; empty if it cannot be asked.
+    func storeNeeds(_ request: DecisionRequest, _ known: KnownCustomer) -> FactNeeds {
+        guard request.knowledge.mayAsk else { return [] }
+        let needs = known.facts.value.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
+            .intersection(known.histories?.tellableFacts ?? request.offer.tellableFacts)
+        // Any answer shows whose the purchases are.
+        return needs.isEmpty && !request.isProven ? .subscribedBefore : needs
+    }
+
+    /// What is known in each store that the offer's entry is in.
+    private func histories(_ request: DecisionRequest) throws(LedgerError) -> StoreHistories {
+        let subjects = try purchaseSubjects(request)
+        var histories = StoreHistories(request)
+        if request.offer.inAppStore != nil { histories.appStore = try appStoreHistory(request, subjects) }
+        if request.offer.inGooglePlay != nil {
+            let history = try googlePlayHistory(of: subjects, request.knowledge)
+            histories.googlePlay = history
+            histories.formerOffers = try formerOffers(of: history, request)
+        }
+        return histories
+    }
+
+    /// Offers of which a history shows uses that the catalog can't name, and that were the developer's own: what was
+    /// used stays what it was when its offer leaves the catalog.
+    private func formerOffers(
+        of history: GooglePlayHistory,
+        _ request: DecisionRequest
+    ) throws(LedgerError) -> Set<GooglePlayOfferPath> {
+        guard let scope = request.googlePlayScope, let app = request.offer.inGooglePlay?.packageName,
+            request.offer.factNeeds.contains(.offersUsed)
+        else { return [] }
+        var former: Set<GooglePlayOfferPath> = []
+        for (purchase, record) in history.purchases {
+            for offer in record.offers.subtracting(former) where scope.offerType(offer) != .promotional {
+                let key = try database(googlePlayRedemptions.formerKey(of: offer, boughtWith: purchase, in: app))
+                if key != nil { former.insert(offer) }
+            }
+        }
+        return former
+    }
+
+    private func appStoreHistory(
+        _ request: DecisionRequest,
+        _ subjects: [[UInt8]]
+    ) throws(LedgerError) -> SubscriptionHistory {
+        let knowledge = request.knowledge
+        var history = try appStoreHistory(of: subjects, knowledge)
+        if try !hasRead(knowledge, history) { history.forgetReadings() }
+        // An answer of the store that names no subscription is kept with none.
+        history.statusesReadAt = [history.statusesReadAt, knowledge.statusesReadAt].compactMap(\.self).max()
+        history.historyReadAt = [history.historyReadAt, knowledge.historyReadAt].compactMap(\.self).max()
+        return history
+    }
+
+    /// Under which names of the request its customer's purchases are looked for.
+    ///
+    /// What an app claims proves nothing, so it doesn't open what was bought under it, nor what was bought by who is linked
+    /// to it. From a customer whom the caller names, and not from the device as well, leads a
+    /// link on: others who used the device have bought for themselves. A link of a user's token leads nowhere: the device may
+    /// be another person's.
+    private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
+        guard request.knowledge.believesNames else { return [] }
+        guard request.knowledge.isVouchedFor else {
+            guard request.knowledge.provesCustomer, let customer = request.knownCustomer else {
+                return request.provenSubjects
+            }
+            return try request.provenSubjects + vouchedLinks(of: [customer])
+        }
+        return try request.namedSubjects + vouchedLinks(of: request.knownCustomer.map { [$0] } ?? request.customers)
+    }
+
+    /// The customers that are one link away from one of these.
+    func linked(to customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] { try links(of: customers).map(\.subject) }
+
+    /// The linked customers that a backend or a store vouches for: their purchases and attributes follow.
+    func vouchedLinks(of customers: [[UInt8]]) throws(LedgerError) -> [[UInt8]] {
+        try links(of: customers).filter(\.isVouched).map(\.subject)
+    }
+
+    private func links(of customers: [[UInt8]]) throws(LedgerError) -> [CustomerLinks.Link] {
+        if let known = memory?.links[customers] { return known }
+        let found = try database(links.links(of: customers))
+        memory?.links[customers] = found
+        return found
+    }
+
+    /// Whether what is known is also of the account that the signature will be bound to, if it will be to one.
+    private func hasRead(
+        _ knowledge: StoreKnowledge,
+        _ history: SubscriptionHistory
+    ) throws(LedgerError) -> Bool {
+        if knowledge.account.isEmpty || knowledge.statusesReadAt != nil || knowledge.historyReadAt != nil {
+            return true
+        }
+        return try database(subscriptions.hasChain(of: knowledge.account, among: history))
+    }
+
+    func merge(_ report: SubscriptionReport) throws(LedgerError) {
+        try apply(report.successions)
+        try noteInForce(report.keysInForce)
+        try note(report.holders, at: .appStore(report.bundleID))
+        let purchases = try purchasesWithoutOffer(in: report)
+        let changed = try database(subscriptions.merge(report.history, report.links))
+        try drawRedemptions(of: Set(changed.keys), report.bundleID, report.catalog)
+        try noteBoughtWithoutOffer(purchases, of: report.bundleID, report.catalog)
+    }
+
+    /// Brings the redemptions of chains, and of those that may have come from the same grants, up to what is known now.
+    func drawRedemptions(
+        of chains: Set<ChainKey>,
+        _ bundleID: BundleID,
+        _ catalog: Catalog
+    ) throws(LedgerError) {
+        guard !chains.isEmpty else { return }
+        let entries = try database(redemptions.update(chains, of: bundleID, catalog))
+        for entry in entries {
+            let index = try append(.redemption(entry, bundleID, namesGrant: try isOfNewestEpoch(entry.grantID)))
+            try database(redemptions.note(index, of: entry.redemption.key))
+        }
+        redemptionsLearnt += entries
+        try noteClients(of: entries, catalog, in: bundleID)
+    }
+}
+
+extension DecisionRequest {
+    /// The keys under which a grant is counted, each once: the customer's, and the subscription's.
+    func subjects(with subscriptions: [[UInt8]]) -> [[UInt8]] {
+        if subscriptions.isEmpty { return namedSubjects }
+        var subjects = namedSubjects
+        for key in subscriptions where !subjects.contains(key) { subjects.append(key) }
+        return subjects
+    }
+
+    /// The key of the customer that the caller names as known; it is named first.
+    var knownCustomer: [UInt8]? {
+        guard let name = names.first, case .customer = name.identity else { return nil }
+        return name.pseudonym.ledgerKey
+    }
+
+    /// The keys of the names that purchases are filed under where a trusted caller gave them; that of the customer whom
+    /// the caller calls its own comes first.
+    ///
+    /// What a known customer buys is not everybody's who will use that device.
+    package var purchaseHolders: [[UInt8]] {
+        knownCustomer == nil ? customers : provenSubjects.filter(customers.contains)
+    }
+
+    /// The keys of all names but those that are only claimed.
+    var provenSubjects: [[UInt8]] {
+        names.filter { !$0.identity.isClaimed }.map(\.pseudonym.ledgerKey)
+    }
+
+    /// The keys of claimed names in a request that also has proof; usually empty.
+    var claimsBesideProof: [[UInt8]] {
+        let claimed = names.filter(\.identity.isClaimed)
+        guard !claimed.isEmpty, claimed.count < names.count || !knowledge.shownPurchases.isEmpty else { return [] }
+        return claimed.map(\.pseudonym.ledgerKey)
+    }
+
+    /// The keys of subscriptions alone.
+    func subscriptions(with known: [[UInt8]]) -> [[UInt8]] {
+        var subjects = names.filter { !$0.identity.namesCustomer }.map(\.pseudonym.ledgerKey)
+        for key in knowledge.shownPurchases + known where !subjects.contains(key) { subjects.append(key) }
+        return subjects
+    }
+}

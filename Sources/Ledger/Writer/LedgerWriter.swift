@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+package import OfferDomain
+package import Storage
+package import TransparencyLog
+
+/// Decides and records inside the open transaction of one connection; used by one thread, the committer's.
+///
+/// A cap is checked where it is reserved: the rule is evaluated on what the ledger holds within the very
+/// transaction that adds the grant, so there is no race between check and reservation.
+package final class LedgerWriter {
+    package let connection: any DatabaseConnection
+    /// The service that writes, where several share the database.
+    let instance: UniqueID?
+    let log: LogTables
+    /// The log's tree with the entries of this transaction.
+    private(set) var tree = TreeEdge()
+    /// The newest tree that is known to be durable; the log must go on from it.
+    package private(set) var durableHead: TreeHead?
+    private(set) var isTreeRead = false
+    /// Whether the transaction at hand was told to be made durable: from then on nobody knows, if no answer comes.
+    private(set) var isCommitting = false
+    /// What is switched off, as this transaction sees it.
+    package private(set) var switches = KillSwitches()
+    private(set) var keyUses = KeyUses()
+    /// Secrets of customers' ids that another took over from: what is asked under them does not see what is kept now.
+    private(set) var outdatedEpochs: Set<String> = []
+    /// When the epoch in force began, if there was another before it.
+    private(set) var newestEpoch: (firstEntry: Int64, begunAt: Timestamp)?
+    /// Whether the secret of an epoch was destroyed, and what was granted under it is forgotten.
+    private(set) var hasForgotten = false
+    private var mustReadEpochs = true
+    /// What was asked ahead in the current transaction.
+    var asked = AskedAhead()
+    /// How many transactions have begun since others have last written.
+    private var quietTransactions = AskedAhead.mostQuiet
+    /// The time of the entries of this transaction.
+    private(set) var recordedAt = Timestamp(milliseconds: 0)
+    /// The entries that others have recorded since the last transaction, and those of this one; of many the first.
+    private(set) var freshEntries = EntryBuffer()
+    var days: GrantDays
+    let subscriptions: SubscriptionTables
+    let holders: SubscriptionHolders
+    let links: CustomerLinks
+    let attributeTable: StoredAttributeTable
+    let grants: GrantTable
+    let issued: IssuedGrantTable
+    /// What of it need not be written again.
+    var reconciliation = ReconciliationMemory()
+    let redemptions: RedemptionTable
+    private let successions: KeySuccessions
+    private let keyEpochs: KeyEpochs
+    /// What was granted under idempotency keys, as it was read for many requests of this transaction.
+    var claimsReadAhead: [[UInt8]: EarlierGrant?] = [:]
+    /// The same under the keys of batches, by the first digest of each.
+    var batchesReadAhead: [[UInt8]: [[UInt8]: EarlierGrant]] = [:]
+    /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
+    var memory: CustomerMemory?
+    private let appRefusals: AppRefusals?
+    /// Refusals of this transaction that are no entries of their own.
+    private var countedRefusals: [CountedRefusal] = []
+    /// What this transaction learnt of redemptions.
+    package internal(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    /// Purchases in this transaction that followed a grant and were made without its offer.
+    var boughtWithoutOffer: [BoughtWithoutOffer] = []
+    /// Redemptions in this transaction, with the client that had asked for the offer.
+    var redeemedClients: [ClientRedemption] = []
+    let retentionAnswers: RetentionAnswerTable
+    /// What became of answers to real-time requests, as this transaction learnt it.
+    var retentionOutcomes: [RetentionOutcome] = []
+    let googlePlay: GooglePlayTables
+    let googlePlayAccounts: GooglePlayAccounts
+    let googlePlayRedemptions: GooglePlayRedemptionTable
+    /// What it learnt of those at Google Play.
+    package internal(set) var googlePlayRedemptionsLearnt: [GooglePlayRedemptionTable.Entry] = []
+
+    /// Writes through a connection that has ``LedgerSchema`` applied.
+    ///
+    /// A log that does not begin with the tree of `durableHead` is not written to.
+    package init(
+        connection: any DatabaseConnection,
+        after durableHead: TreeHead? = nil,
+        portions: GrantPortions = GrantPortions(),
+        instance: UniqueID? = nil,
+        appRefusals: AppRefusals? = nil,
+        looksForAll: Bool = false
+    ) {
+        self.appRefusals = appRefusals
+        self.connection = connection
+        self.instance = instance
+        self.durableHead = durableHead
+        log = LogTables(connection: connection)
+        days = GrantDays(connection: connection)
+        subscriptions = SubscriptionTables(connection: connection)
+        grants = GrantTable(connection: connection, portions: portions, instance: instance, looksForAll: looksForAll)
+        successions = KeySuccessions(grants)
+        keyEpochs = KeyEpochs(connection: connection)
+        holders = SubscriptionHolders(connection: connection)
+        links = CustomerLinks(connection: connection)
+        attributeTable = StoredAttributeTable(connection: connection)
+        issued = IssuedGrantTable(connection: connection)
+        redemptions = RedemptionTable(subscriptions, links: links, grants)
+        retentionAnswers = RetentionAnswerTable(connection: connection)
+        googlePlay = GooglePlayTables(connection: connection)
+        googlePlayAccounts = GooglePlayAccounts(connection: connection)
+        googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links, grants)
+    }
+
+    /// Begins a transaction, as below, for nothing that is known beforehand.
+    @discardableResult
+    package func begin(at now: Timestamp) throws(LedgerError) -> Bool { try begin(at: now, for: []) {} }
+
+    /// Begins a transaction.
+    ///
+    /// Its entries get the time `now`, or that of the entry before them if the clock was set back.
+    ///
+    /// What `jobs` are going to ask is asked together with what others have written; and what `meanwhile` asks with
+    /// ``ask(for:)``, which is called again and again while another connection writes.
+    ///
+    /// - Returns: Whether others may have written since the last transaction; then what is switched off was read anew.
+    func begin(
+        at now: Timestamp,
+        for jobs: [Committer.Job],
+        _ meanwhile: () throws(StorageError) -> Void
+    ) throws(LedgerError) -> Bool {
+        isCommitting = false
+        days.forget()
+        claimsReadAhead.removeAll(keepingCapacity: true)
+        batchesReadAhead.removeAll()
+        redemptionsLearnt.removeAll(keepingCapacity: true)
+        googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
+        boughtWithoutOffer.removeAll(keepingCapacity: true)
+        redeemedClients.removeAll(keepingCapacity: true)
+        retentionOutcomes.removeAll(keepingCapacity: true)
+        freshEntries.removeAll()
+        try database(connection.beginWithoutWaiting())
+        try database(grants.begun())
+        try database(askAhead(for: jobs))
+        try database(connection.awaitTurn(meanwhile))
+        let mayHaveChanged: Bool
+        do throws(AuditReadError) { mayHaveChanged = try readTree() } catch { throw LedgerError(error) }
+        if mayHaveChanged {
+            try readSwitches()
+            try database(keyUses.read(connection))
+            try readEpochs()
+        }
+        recordedAt = max(recordedAt, now)
+        return mayHaveChanged
+    }
+
+    /// Gives the entries that follow in this transaction the time `now`, unless that is earlier.
+    func goOn(at now: Timestamp) {
+        recordedAt = max(recordedAt, now)
+    }
+
+    private func readEpochs() throws(LedgerError) {
+        guard mustReadEpochs else { return }
+        let epochs = try database(EpochTable(connection: connection).all())
+        (outdatedEpochs, mustReadEpochs) = (Set(epochs.dropLast().map(\.name)), false)
+        newestEpoch = epochs.count > 1 ? epochs.last.map { ($0.firstEntry, $0.begunAt) } : nil
+        hasForgotten = epochs.contains { $0.destroyedAt != nil }
+    }
+
+    /// Reads what is switched off from within this transaction.
+    package func readSwitches() throws(LedgerError) {
+        switches = try database(SealStore(connection: connection).switches())
+    }
+
+    /// The head of the log, once its right edge was found to be whole; no transaction may be open.
+    package func checkedHead() throws(LedgerError) -> TreeHead {
+        defer { rollback() }
+        try begin(at: Timestamp(milliseconds: 0))
+        return durableHead ?? .empty
+    }
+
+    /// Reads the right edge of the tree, unless it is as this writer left it; holds it to the head and the entries.
+    ///
+    /// It is another one after entries of an earlier run or of a command, or after a transaction that was undone.
+    ///
+    /// - Returns: Whether it is.
+    private func readTree() throws(AuditReadError) -> Bool {
+        let (head, count) = try log.headAndEntryCount()
+        guard head.size == count else { throw .log(.sizeDiffers(head: head.size, entries: count)) }
+        quietTransactions += 1
+        if isTreeRead, head == durableHead, tree.size == count { return false }
+        if isTreeRead { quietTransactions = 0 }
+        try reading(askOfOthers())
+        if try !follow(to: head) {
+            mustReadEpochs = true
+            tree = try log.edge()
+            if let durableHead, durableHead != head { try requireContinuation(of: durableHead, in: head) }
+            if count > 0 { recordedAt = max(recordedAt, try time(ofEntry: count - 1)) }
+        }
+        (durableHead, isTreeRead) = (head, true)
+        links.ledgerChanged()
+        grants.ledgerChanged()
+        return true
+    }
+
+    /// Adds what others have recorded since to the tree at hand, which costs less than to read its edge anew.
+    ///
+    /// - Returns: False where there is no such tree, or too much was added.
+    private func follow(to head: TreeHead) throws(AuditReadError) -> Bool {
+        guard isTreeRead, let durableHead, tree.size == durableHead.size,
+            tree.size < head.size, head.size - tree.size <= Self.mostFollowed
+        else { return false }
+        var (next, last, isMovedAway) = (tree, recordedAt, false)
+        try log.newestEntries(from: tree.size, upTo: head.size, atMost: Self.mostFollowed) { entry in
+            if freshEntries.bytes.count < FreshEntries.mostBytes { freshEntries.append(entry, index: next.size) }
+            next.append(TreeHash.leaf(entry))
+            let beginning = AuditEntry.beginning(of: entry)
+            last = max(last, Timestamp(milliseconds: beginning.recordedMilliseconds ?? 0))
+            if [.epochBegin, .epochDestroy].contains(beginning.event) { mustReadEpochs = true }
+            if beginning.event == .ledgerLeft { isMovedAway = true }
+        }
+        if isMovedAway { throw .log(.movedAway) }
+        guard next.head == head else { throw .log(.notContinued(size: durableHead.size)) }
+        // Whoever added them has written their tiles.
+        _ = next.takeChanges()
+        (tree, recordedAt) = (next, last)
+        return true
+    }
+
+    /// Whether others write beside this one, so that it is worth asking ahead what they have written.
+    var expectsOthers: Bool { isTreeRead && quietTransactions < AskedAhead.mostQuiet }
+
+    /// More entries than a tile has take longer than the edge.
+    static let mostFollowed: Int64 = 512
+
+    private func requireContinuation(of known: TreeHead, in head: TreeHead) throws(AuditReadError) {
+        guard known.size <= head.size,
+            try LogReader(connection: connection).rootHash(ofSize: known.size) == known.rootHash
+        else { throw .log(.notContinued(size: known.size)) }
+    }
+
+    private func time(ofEntry index: Int64) throws(AuditReadError) -> Timestamp {
+        var milliseconds: Int64 = 0
+        var isMovedAway = false
+        try log.entries(in: index..<index + 1) { entry in
+            milliseconds = AuditEntry.recordedMilliseconds(entry) ?? 0
+            isMovedAway = AuditEntry.beginning(of: entry).event == .ledgerLeft
+        }
+        if isMovedAway { throw .log(.movedAway) }
+        return Timestamp(milliseconds: milliseconds)
+    }
+
+    /// Makes everything since ``begin(at:)`` durable.
+    package func commit() throws(LedgerError) {
+        try database(days.write())
+        let head = try writeTree()
+        try database(keyUses.write(connection))
+        isCommitting = true
+        try database(connection.commit())
+        durableHead = head
+        for refusal in countedRefusals { appRefusals?.counted.count(refusal, at: recordedAt) }
+        countedRefusals.removeAll(keepingCapacity: true)
+        links.committed(nextEntry: tree.size)
+        grants.committed(nextEntry: tree.size)
+    }
+
+    /// Brings tiles and head up to the entries of this transaction.
+    private func writeTree() throws(LedgerError) -> TreeHead? {
+        if let durableHead, durableHead.size == tree.size { return durableHead }
+        let head = tree.head
+        try database(log.write(tree.takeChanges(), head))
+        return head
+    }
+
+    /// Changes what is only derived from the log, in a transaction of its own that adds no entry.
+    func derive(_ body: Committer.Derivation) throws(LedgerError) {
+        try database(connection.transaction { () throws(StorageError) in try body(connection) })
+    }
+
+    /// Forgets everything since ``begin(at:)``.
+    package func rollback() {
+        connection.rollback()
+        countedRefusals.removeAll(keepingCapacity: true)
+        freshEntries.removeAll()
+        // What was read within it may have been written within it.
+        isTreeRead = false
+        grants.undone()
+        reconciliation = ReconciliationMemory()
+    }
+
+    /// Whether this transaction has added entries.
+    var addsEntries: Bool { tree.size != durableHead?.size }
+
+    /// Adds one entry to the log.
+    @discardableResult
+    package func append(_ event: AuditEvent) throws(LedgerError) -> Int64 {
+        let entry = AuditEntry.bytes(of: event, recordedAt: recordedAt)
+        let index = tree.size
+        try insert([.integer(index), .blob(entry)], into: Self.entries)
+        tree.append(TreeHash.leaf(entry))
+        if freshEntries.bytes.count < FreshEntries.mostBytes { freshEntries.append(entry, index: index) }
+        keyUses.note(event, at: recordedAt)
+        return index
+    }
+
+    private static let entries = Insertion(into: "audit_entries", columns: "entry_index, entry")
+
+    /// Decides, and records what was decided.
+    package func decide(_ request: DecisionRequest) throws(LedgerError) -> Verdict {
+        guard let claim = request.idempotency else { return try decide(request, after: nil) }
+        return try decide(request, after: try earlierGrant(claim, at: request.receivedAt))
+    }
+
+    /// The same when it is known what was granted under the request's idempotency key before.
+    func decide(_ request: DecisionRequest, after earlier: EarlierGrant?) throws(LedgerError) -> Verdict {
+        try apply(request.successions)
+        if let claim = request.idempotency, let earlier {
+            guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
+            // What was granted can't be had any more: there is nothing to answer a second time.
+            if let obstacle = request.grantable.obstacle { return .obstructed(obstacle) }
+            guard appRefusals?.allowsReplay(request) != false else { return .diskIsFull }
+            return try replay(earlier, request)
+        }
+        let evaluation = try evaluate(request)
+        let decision = evaluation.decision
+        if !evaluation.storeNeeds.isEmpty { return .storeNeeded(evaluation.storeNeeds) }
+        if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
+        guard let allows = request.grantable.answer(to: decision.outcome) else {
+            try refuse(request, evaluation)
+            return .refused(try explained(decision, request, evaluation.subscriptions))
+        }
+        if let obstacle = request.grantable.obstacle {
+            if case .fault = obstacle { try refuse(request, evaluation) }
+            return .obstructed(obstacle)
+        }
+        guard appRefusals?.allowsGrant(request) != false else { return .diskIsFull }
+        return try grant(request, on: evaluation, allows: allows)
+    }
+
+    /// Records a refusal; one of an app that was refused very often lately is counted, if it is committed.
+    private func refuse(_ request: DecisionRequest, _ evaluation: Evaluation) throws(LedgerError) {
+        let decision = evaluation.decision
+        if let appRefusals, !appRefusals.isRecordedSingly(request) {
+            return countedRefusals.append(CountedRefusal(request, decision))
+        }
+        let record = RefusalRecord(request: request, decision: decision, stored: evaluation.stored)
+        try append(.refusal(record))
+    }
+
+    /// What the rules say of what is known; and what the store should be asked for first, if that may change it.
+    func evaluate(_ request: DecisionRequest) throws(LedgerError) -> Evaluation {
+        let known = try knownCustomer(request)
+        let attributes = try attributes(of: request)
+        var context = try context(request, known, attributes: attributes.all)
+        var decision = request.offer.policy.decide(context)
+        var stored = StoredNames(attributes: attributes.stored)
+        var storeNeeds = FactNeeds()
+        if decision.outcome == .undecided {
+            storeNeeds = self.storeNeeds(request, known)
+            // A store's answer counts before what a backend once said.
+            if storeNeeds.isEmpty, let (facts, names) = try factsWithStored(known.facts, of: request) {
+                context.facts = facts
+                let filled = request.offer.policy.decide(context)
+                if filled != decision { (decision, stored.facts) = (filled, names) }
+            }
+        }
+        if decision.outcome == .undecided { decision = decision.explained(by: known.explanations(request)) }
+        return Evaluation(
+            decision: decision,
+            subscriptions: known.subscriptions,
+            stored: stored,
+            storeNeeds: storeNeeds
+        )
+    }
+
+    /// What came of the rules.
+    struct Evaluation {
+        let decision: Decision
+        /// The keys of the subscription that the offer is for.
+        let subscriptions: [[UInt8]]
+        /// What a backend had stored before, and was used.
+        let stored: StoredNames
+        /// What the store should be asked for before the decision counts.
+        let storeNeeds: FactNeeds
+    }
+
+    /// Brings what was kept under secrets of earlier epochs to the keys in force; costs nothing where there is but one.
+    func apply(_ successions: [KeySuccession]) throws(LedgerError) {
+        guard !successions.isEmpty else { return }
+        links.expectMoves()
+        try database(self.successions.apply(successions))
+    }
+
+    /// Notes that keys are of the epoch in force, of those that will stand beside others; `keys` are none where there is but
+    /// one epoch.
+    func noteInForce(_ keys: Set<[UInt8]>) throws(LedgerError) {
+        if keys.isEmpty { return }
+        try database(keyEpochs.note(keys))
+    }
+
+    /// Merges what the store told into what is known; a notification only once.
+    package func absorb(_ report: SubscriptionReport) throws(LedgerError) -> Absorption {
+        if let notification = report.notification {
+            guard try database(subscriptions.remember(notification)) else {
+                return .repeated
+            }
+            let index = try append(.notificationReceived(notification, report.bundleID))
+            try relay(notification.relayedBody, of: .appStore, entry: index)
+            try noteTold(NotifiedApp(store: .appStore, name: report.bundleID.text))
+            try noteCancellation(report)
+        }
+        try merge(report)
+        return .recorded
+    }
+
+    // MARK: - What the rules ask
+
+    private func context(
+        _ request: DecisionRequest,
+        _ known: KnownCustomer,
+        attributes: Attributes?
+    ) throws(LedgerError) -> EvaluationContext {
+        var history = GrantHistory()
+        let offer = request.offer
+        if offer.needs.customerGrants {
+            let subjects = try customerSubjects(request, known)
+            history.byCustomer = try grantTimes(of: subjects, offer.ledgerKey)
+            if offer.needs.otherStore, let key = offer.otherStoreKey {
+                history.byCustomerInOtherStore = try grantTimes(of: subjects, key)
+            }
+        }
+        if offer.needs.originalTransactionGrants {
+            history.byOriginalTransaction = try grantTimes(
+                of: request.subscriptions(with: known.subscriptions),
+                offer.ledgerKey
+            )
+        }
+        if offer.needs.redemptions { history.redeemable = try redeemable(request, known, among: history) }
+        if let span = offer.needs.budget {
+            let today = request.receivedAt.utcDay
+            history.offerGrantsPerDay = try grantsPerDay(offer.ledgerKey, span, until: today)
+            if offer.needs.otherStore, let key = offer.otherStoreKey {
+                history.otherStoreGrantsPerDay = try grantsPerDay(key, span, until: today)
+            }
+        }
+        return EvaluationContext(
+            facts: known.facts,
+            attributes: attributes,
+            owners: request.owners,
+            isProven: request.isProven,
+            grants: history,
+            now: request.receivedAt,
+            knowsSubscription: !known.subscriptions.isEmpty
+        )
+    }
+
+    /// When the offer was granted to any of the subjects, each grant once, in order.
+    private func grantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
+        let found = try grantIDs(of: subjects, offerKey)
+        // Most who ask have none, and a set is an allocation.
+        return found.isEmpty ? [] : Set(found).map(\.timestamp).sorted()
+    }
+
+    /// The grants of the offer to any of the subjects; some perhaps several times.
+    func grantIDs(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [UniqueID] {
+        if memory != nil { return try rememberedGrants(of: subjects, offerKey) }
+        var found: [UniqueID] = []
+        for subject in subjects {
+            let ids = try database(grants.grants(of: offerKey, to: subject))
+            if !ids.isEmpty { found += ids }
+        }
+        return found
+    }
+
+    private func grantsPerDay(
+        _ offerKey: Int64,
+        _ span: BudgetSpan,
+        until today: Int
+    ) throws(LedgerError) -> [GrantHistory.DayCount] {
+        try database(days.counts(of: offerKey, from: span.firstDay(until: today)))
+    }
+
+    // MARK: - SQL
+
+    func insert(_ row: [SQLValue], into insertion: Insertion) throws(LedgerError) {
+        try database(connection.insert(row, into: insertion))
+    }
+
+    func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(LedgerError) {
+        try database(connection.rows(sql, each))
+    }
+}
