@@ -19,10 +19,7 @@ struct EpochForgetting {
     func run(settled: Timestamp) throws(StorageError) {
         try forgetEntries()
         for statement in Self.uses { try connection.run(SQL(statement, .integer(settled.milliseconds))) }
-        for (statement, keys) in Self.keyed {
-            let values = Array(repeating: [SQLValue.integer(oldest), .integer(epoch.ordinal)], count: keys)
-            try connection.run(SQL(statement, values.flatMap(\.self)))
-        }
+        try forgetKeys()
         for statement in Self.grantIDs { try connection.run(SQL(statement)) }
         // A place says of an entry how a key begins that has a grant there.
         if !connection.isRemote { try GrantPlaceTable(connection: connection).remake() }
@@ -66,9 +63,21 @@ struct EpochForgetting {
 
     // MARK: - By keys
 
-    /// Rows with a key of the epoch, and how many of their keys each statement looks at; in this order, since later ones
-    /// remove what earlier ones go by.
-    private static let keyed: [(sql: StaticString, keys: Int)] = [
+    /// Removes every row with a key of the epoch.
+    private func forgetKeys() throws(StorageError) {
+        let values = [SQLValue.integer(oldest), .integer(epoch.ordinal)]
+        for (statement, keys) in Self.besideKeys {
+            try connection.run(SQL(statement, Array(repeating: values, count: keys).flatMap(\.self)))
+        }
+        try KeyTables.ofLedger.removeRows(
+            where: "coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = :key), ?) = ?",
+            values,
+            connection
+        )
+    }
+
+    /// What goes by keys of the epoch in other rows, before those go, and how many of their keys each statement looks at.
+    private static let besideKeys: [(sql: StaticString, keys: Int)] = [
         // Grants of later, for a subscription of which only its customer was named then.
         (
             """
@@ -99,83 +108,13 @@ struct EpochForgetting {
             )
             """, 1
         ),
-        (
-            """
-            DELETE FROM app_store_redemptions
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
-                OR length(first_transaction) > 0
-                    AND coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = first_transaction), ?) = ?
-            """, 2
-        ),
-        (
-            """
-            DELETE FROM app_store_transactions
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
-                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = transaction_key), ?) = ?
-            """, 2
-        ),
-        (
-            """
-            DELETE FROM app_store_customers
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subject), ?) = ?
-                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
-            """, 2
-        ),
-        (
-            """
-            DELETE FROM app_store_chains
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
-            """, 1
-        ),
-        (
-            """
-            DELETE FROM google_play_redemptions
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
-            """, 1
-        ),
         // A record names the purchases before its own. Without one of them it would pass for the first: it goes whole.
         (
             """
-            DELETE FROM google_play_purchases
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
-                OR purchase IN (
-                    SELECT purchase FROM google_play_links
-                    WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = predecessor), ?) = ?
-                )
-            """, 2
-        ),
-        (
-            """
-            DELETE FROM google_play_links
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
-                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = predecessor), ?) = ?
-            """, 2
-        ),
-        (
-            """
-            DELETE FROM google_play_customers
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subject), ?) = ?
-                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
-            """, 2
-        ),
-        (
-            """
-            DELETE FROM customer_links
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = from_subject), ?) = ?
-                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = to_subject), ?) = ?
-            """, 2
-        ),
-        (
-            """
-            DELETE FROM subscription_holders
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subscription), ?) = ?
-                OR coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subject), ?) = ?
-            """, 2
-        ),
-        (
-            """
-            DELETE FROM google_play_accounts
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = customer), ?) = ?
+            DELETE FROM google_play_purchases WHERE purchase IN (
+                SELECT purchase FROM google_play_links
+                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = predecessor), ?) = ?
+            )
             """, 1
         ),
     ]

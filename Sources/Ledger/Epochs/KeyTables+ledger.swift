@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Storage
+
+extension KeyTables {
+    /// Every table with keys of customers, chains, transactions or purchases but `new_grants`, whose rows move to `grants`
+    /// before a key of theirs is renamed.
+    ///
+    /// Grants and attributes are removed by their entries. The first transaction of a redemption and the holder of a
+    /// subscription have no index, so ``KeySuccessions`` renames them by what stands beside them.
+    static let ofLedger = KeyTables([
+        Table("grants", primaryKey: "subject, offer_key, grant_id", renamed: "subject", removed: ""),
+        Table(
+            "app_store_customers",
+            primaryKey: "subject, chain",
+            renamed: "subject, chain",
+            removed: "subject, chain"
+        ),
+        Table("app_store_chains", primaryKey: "chain", renamed: "chain", removed: "chain"),
+        Table(
+            "app_store_transactions",
+            primaryKey: "chain, transaction_key",
+            renamed: "chain, transaction_key",
+            removed: "chain, transaction_key"
+        ),
+        Table(
+            "app_store_redemptions",
+            primaryKey: "chain, first_transaction",
+            renamed: "chain",
+            removed: "chain, first_transaction"
+        ),
+        Table(
+            "google_play_customers",
+            primaryKey: "subject, purchase",
+            renamed: "subject, purchase",
+            removed: "subject, purchase"
+        ),
+        Table("google_play_purchases", primaryKey: "purchase", renamed: "purchase", removed: "purchase"),
+        Table(
+            "google_play_links",
+            primaryKey: "purchase, predecessor",
+            renamed: "purchase, predecessor",
+            removed: "purchase, predecessor"
+        ),
+        Table(
+            "google_play_redemptions",
+            primaryKey: "purchase, product_id, base_plan_id, offer_id",
+            renamed: "purchase",
+            removed: "purchase"
+        ),
+        Table("google_play_accounts", primaryKey: "account", renamed: "customer", removed: "customer"),
+        Table(
+            "customer_links",
+            primaryKey: "from_subject, to_subject",
+            renamed: "from_subject, to_subject",
+            removed: "from_subject, to_subject"
+        ),
+        Table(
+            "subscription_holders",
+            primaryKey: "subscription, kind",
+            renamed: "subscription",
+            removed: "subscription, subject"
+        ),
+        Table("customer_attributes", primaryKey: "subject", renamed: "subject", removed: ""),
+    ])
+}
