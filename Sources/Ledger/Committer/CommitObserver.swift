@@ -5,10 +5,8 @@ package import OfferDomain
 package protocol CommitObserver: Sendable {
     /// A batch is durable.
     func committed(requests: Int, microseconds: Int64)
-    /// The evidence of the store showed a use of an offer, or what came of one.
-    func learnt(of redemption: RedemptionTable.Entry)
-    /// The same, of Google Play.
-    func learnt(of redemption: GooglePlayRedemptionTable.Entry)
+    /// The evidence of a store showed a use of an offer, or what came of one.
+    func learnt(of redemption: MatchedRedemption)
     /// A customer bought right after a grant and without its offer.
     func learnt(of purchase: BoughtWithoutOffer)
     /// A customer redeemed an offer, and this client had asked for it.

@@ -53,9 +53,8 @@ extension AuditEntry {
         case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
         case .customerLookedUp(let app, let users, let caller): details(ofLookupIn: app, of: users, by: caller)
         case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
-        case .redemption(let entry, let bundleID, let namesGrant): details(of: entry, bundleID, namesGrant)
+        case .redemption(let matched, let app, let namesGrant): details(of: matched, app, namesGrant)
         case .googlePlayMessageReceived(let message, let app): details(of: message, app)
-        case .googlePlayRedemption(let entry, let app, let namesGrant): details(of: entry, app, namesGrant)
         case .grantUnredeemed(let grant): details(of: grant)
         case .customerTransferred(let transfer): details(of: transfer)
         case .attributesChanged(let change): details(of: change)
@@ -171,23 +170,28 @@ extension AuditEntry {
         return members
     }
 
-    /// The chain is told by the key of its pseudonym.
+    /// The chain or the purchase is told by the key that stands for it.
     private static func details(
-        of entry: RedemptionTable.Entry,
-        _ bundleID: BundleID,
+        of matched: MatchedRedemption,
+        _ app: AppName,
         _ namesGrant: Bool
     ) -> [Member] {
-        let redemption = entry.redemption
+        let use = matched.use
         var details: [Member] = [
-            ("bundle", .text(bundleID.text)),
-            ("chain", .text(text(ofKey: redemption.key.chain.bytes))),
-            ("env", .text(redemption.environment.rawValue)), ("match", .text(entry.match.rawValue)),
-            ("offer", .text(redemption.offerID ?? "")),
-            ("product", .text(redemption.productID)), ("src", .text(redemption.source.rawValue)),
-            ("state", .text(redemption.state.name)), ("ts", .integer(redemption.redeemedAt.milliseconds)),
+            ("bundle", .text(app.text)), ("chain", .text(text(ofKey: use.subscription))),
+            ("env", .text(use.environment.rawValue)), ("match", .text(matched.match.rawValue)),
+            ("offer", .text(use.name.offerID)),
+            ("product", .text(use.name.productID)), ("src", .text(use.source.rawValue)),
+            ("state", .text(use.state.name)), ("ts", .integer(use.redeemedAt.milliseconds)),
         ]
-        if namesGrant, let grantID = entry.grantID { details.append(("grant", .text(grantID.description))) }
-        if let settledAt = redemption.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
-        return details + members(of: redemption.refund, after: entry.earlier, isCorrection: entry.isCorrection)
+        if use.store == .googlePlay {
+            details += [
+                ("package", .text(use.app)), ("plan", .text(use.name.basePlanID)), ("store", .text("google-play")),
+            ]
+            if let way = matched.way { details.append(("by", .text(way.rawValue))) }
+        }
+        if namesGrant, let grantID = matched.grantID { details.append(("grant", .text(grantID.description))) }
+        if let settledAt = use.state.settledAt { details.append(("settled", .integer(settledAt.milliseconds))) }
+        return details + members(of: use.refund, after: matched.earlier, isCorrection: matched.isCorrection)
     }
 }

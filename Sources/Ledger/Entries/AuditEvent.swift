@@ -81,11 +81,9 @@ package enum AuditEvent: Sendable {
     ///
     /// A grant of an earlier epoch is not named, here and below: its own entry has the pseudonyms of then, beside which no
     /// key in force may stand.
-    case redemption(RedemptionTable.Entry, BundleID, namesGrant: Bool = true)
+    case redemption(MatchedRedemption, AppName, namesGrant: Bool = true)
     /// Google Play sent a message that was not known before.
     case googlePlayMessageReceived(GooglePlayMessage, GooglePlayApp)
-    /// A customer used an offer at Google Play, or it is now known what came of that.
-    case googlePlayRedemption(GooglePlayRedemptionTable.Entry, GooglePlayApp, namesGrant: Bool = true)
     /// No store has reported a use of a grant in the time that it has.
     case grantUnredeemed(UnredeemedGrant)
     /// An anonymous customer became a known one.
@@ -146,7 +144,7 @@ package enum AuditEvent: Sendable {
         case .epochDestroyed: .epochDestroy
         case .customerLookedUp: .customerLookup
         case .notificationReceived, .googlePlayMessageReceived: .storeNotification
-        case .redemption, .googlePlayRedemption: .offerRedemption
+        case .redemption: .offerRedemption
         case .grantUnredeemed: .grantUnredeemed
         case .customerTransferred: .customerTransferred
         case .attributesChanged: .customerAttributes

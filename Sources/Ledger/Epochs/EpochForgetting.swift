@@ -18,9 +18,10 @@ struct EpochForgetting {
     /// Forgets; of the uses of offers, those of before `settled`.
     func run(settled: Timestamp) throws(StorageError) {
         try forgetEntries()
-        for statement in Self.uses { try connection.run(SQL(statement, .integer(settled.milliseconds))) }
+        // Their grants are gone: without those each would pass for one that nobody granted.
+        try connection.run(SQL("DELETE FROM redemptions WHERE redeemed_at < ?", .integer(settled.milliseconds)))
         try forgetKeys()
-        for statement in Self.grantIDs { try connection.run(SQL(statement)) }
+        try connection.run(SQL(Self.usesOfGoneGrants))
         // A place says of an entry how a key begins that has a grant there.
         if !connection.isRemote { try GrantPlaceTable(connection: connection).remake() }
         try forgetAccountsInRecords()
@@ -53,12 +54,6 @@ struct EpochForgetting {
         "DELETE FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
         "DELETE FROM google_play_accounts WHERE entry_index >= ? AND entry_index < ?",
         "DELETE FROM customer_attributes WHERE entry_index >= ? AND entry_index < ?",
-    ]
-
-    /// Uses of offers, whose grants are gone: without them each would pass for one that nobody granted.
-    private static let uses: [StaticString] = [
-        "DELETE FROM app_store_redemptions WHERE redeemed_at < ?",
-        "DELETE FROM google_play_redemptions WHERE redeemed_at < ?",
     ]
 
     // MARK: - By keys
@@ -120,20 +115,12 @@ struct EpochForgetting {
     ]
 
     /// Grants that are gone, wherever something still leads to their entries; each table is read once, on either engine.
-    private static let grantIDs: [StaticString] = [
-        """
-        DELETE FROM app_store_redemptions WHERE grant_id IN (
-            SELECT grant_id FROM app_store_redemptions WHERE grant_id IS NOT NULL
+    private static let usesOfGoneGrants: StaticString = """
+        DELETE FROM redemptions WHERE grant_id IN (
+            SELECT grant_id FROM redemptions WHERE grant_id IS NOT NULL
             EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
         )
-        """,
         """
-        DELETE FROM google_play_redemptions WHERE grant_id IN (
-            SELECT grant_id FROM google_play_redemptions WHERE grant_id IS NOT NULL
-            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
-        )
-        """,
-    ]
 
     // MARK: - Inside records
 

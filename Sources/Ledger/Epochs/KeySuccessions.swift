@@ -110,7 +110,7 @@ struct KeySuccessions {
         try connection.enqueue(
             SQL(
                 """
-                UPDATE app_store_redemptions SET first_transaction = ? WHERE first_transaction = ? AND chain IN (
+                UPDATE redemptions SET first_transaction = ? WHERE first_transaction = ? AND subscription IN (
                     SELECT chain FROM app_store_transactions WHERE transaction_key = ?
                 )
                 """,

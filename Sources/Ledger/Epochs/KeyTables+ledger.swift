@@ -23,10 +23,10 @@ extension KeyTables {
             removed: "chain, transaction_key"
         ),
         Table(
-            "app_store_redemptions",
-            primaryKey: "chain, first_transaction",
-            renamed: "chain",
-            removed: "chain, first_transaction"
+            "redemptions",
+            primaryKey: "subscription, first_transaction, product_id, base_plan_id, offer_id",
+            renamed: "subscription",
+            removed: "subscription, first_transaction"
         ),
         Table(
             "google_play_customers",
@@ -40,12 +40,6 @@ extension KeyTables {
             primaryKey: "purchase, predecessor",
             renamed: "purchase, predecessor",
             removed: "purchase, predecessor"
-        ),
-        Table(
-            "google_play_redemptions",
-            primaryKey: "purchase, product_id, base_plan_id, offer_id",
-            renamed: "purchase",
-            removed: "purchase"
         ),
         Table("google_play_accounts", primaryKey: "account", renamed: "customer", removed: "customer"),
         Table(

@@ -30,13 +30,7 @@ extension LedgerWriter {
     /// Brings the redemptions that may have come from the same grants up to what is known now.
     func drawRedemptions(of purchases: Set<PurchaseKey>, _ place: GooglePlayPlace) throws(LedgerError) {
         guard !purchases.isEmpty else { return }
-        let entries = try database(googlePlayRedemptions.update(purchases, place))
-        for entry in entries {
-            let index = try append(
-                .googlePlayRedemption(entry, place.app, namesGrant: try isOfNewestEpoch(entry.match?.grantID))
-            )
-            try database(googlePlayRedemptions.note(index, of: entry.redemption))
-        }
-        googlePlayRedemptionsLearnt += entries
+        let source = GooglePlayRedemptions(grants, at: place)
+        try drawRedemptions(of: purchases.map(\.bytes), source, in: place.app.name)
     }
 }

@@ -112,7 +112,11 @@ extension LedgerWriter {
         for offer in catalog.offers {
             guard let listing = offer.appStore, let offerID = listing.offerID, listing.bundleID == bundleID,
                 listing.productID.text == purchase.record.productID,
-                let grantID = try unusedGrant(of: offer, before: purchase)
+                let grantID = try unusedGrant(
+                    of: offer,
+                    before: purchase,
+                    AppStoreRedemptions(grants, of: bundleID, catalog)
+                )
             else { continue }
             if let newest, newest.grantID > grantID { continue }
             newest = UnusedGrant(grantID: grantID, offerID: offerID.text, rule: offer.id.text)
@@ -123,14 +127,15 @@ extension LedgerWriter {
     /// The newest grant of an offer to the customers of a purchase, of the minutes before it.
     private func unusedGrant(
         of offer: CatalogOffer,
-        before purchase: NewPurchase
+        before purchase: NewPurchase,
+        _ redemptions: AppStoreRedemptions
     ) throws(LedgerError) -> UniqueID? {
         let latest = purchase.record.purchasedAt
         let earliest = latest.adding(minutes: -BoughtWithoutOffer.purchaseMinutes)
         let grants = try database(redemptions.grants(of: offer, to: purchase.chain).map(\.id))
         for grantID in grants.sorted(by: >) where grantID.timestamp >= earliest && grantID.timestamp <= latest {
             let isUsed = try isAnyRow(
-                SQL("SELECT 1 FROM app_store_redemptions WHERE grant_id = ?", .blob(grantID.bytes))
+                SQL("SELECT 1 FROM redemptions WHERE grant_id = ?", .blob(grantID.bytes))
             )
             if !isUsed { return grantID }
         }
@@ -143,17 +148,17 @@ extension LedgerWriter {
 
     /// Notes for which clients the offers were signed that are new as redeemed, whatever became of them since.
     func noteClients(
-        of entries: [RedemptionTable.Entry],
+        of uses: [MatchedRedemption],
         _ catalog: Catalog,
         in bundleID: BundleID
     ) throws(LedgerError) {
-        for entry in entries where entry.isNewAsRedeemed {
-            guard let grantID = entry.grantID, let offer = catalog.offer(of: entry.redemption, in: bundleID) else {
+        for matched in uses where matched.isNewAsRedeemed {
+            guard let grantID = matched.grantID, let offer = catalog.appStoreOffer(of: matched.use, in: bundleID) else {
                 continue
             }
             let redemption = ClientRedemption(
                 rule: offer.id.text,
-                environment: entry.redemption.environment,
+                environment: matched.use.environment,
                 client: try client(of: grantID)
             )
             redeemedClients.append(redemption)
@@ -179,10 +184,7 @@ extension LedgerWriter {
 
     /// Tells the observer what a transaction learnt, once it is durable.
     package func tell(_ observer: some CommitObserver) {
-        for entry in redemptionsLearnt where !entry.isRefundAlone && !entry.isCorrection { observer.learnt(of: entry) }
-        for entry in googlePlayRedemptionsLearnt where !entry.isRefundAlone && !entry.isCorrection {
-            observer.learnt(of: entry)
-        }
+        for use in redemptionsLearnt where !use.isRefundAlone && !use.isCorrection { observer.learnt(of: use) }
         for finding in boughtWithoutOffer { observer.learnt(of: finding) }
         for redemption in redeemedClients { observer.learnt(of: redemption) }
         for outcome in retentionOutcomes { observer.learnt(of: outcome) }
@@ -192,13 +194,6 @@ extension LedgerWriter {
 extension TransactionRecord {
     /// Whether the customer bought it, and so could have had an offer with it: no renewal, and no share of a family.
     package var mayLackOffer: Bool { reason != .known(.renewal) && ownership != .known(.familyShared) }
-}
-
-extension RedemptionTable.Entry {
-    /// Whether the ledger did not know before that the customer had the discount.
-    fileprivate var isNewAsRedeemed: Bool {
-        redemption.state != .pending && (earlier == nil || earlier?.state == Redemption.State.pending.name)
-    }
 }
 
 extension AuditEntry {

@@ -38,7 +38,7 @@ package struct ReconciliationReader {
             SQL(
                 """
                 SELECT answer, offer, count(*), sum(CASE WHEN EXISTS (
-                        SELECT 1 FROM app_store_redemptions AS uses
+                        SELECT 1 FROM redemptions AS uses
                         WHERE uses.grant_id = request_id AND uses.state <> 'pending'
                     ) THEN 1 ELSE 0 END),
                     sum(CASE WHEN outcome = 'kept' THEN 1 ELSE 0 END),
@@ -69,11 +69,8 @@ package struct ReconciliationReader {
         try connection.rows(
             SQL(
                 """
-                SELECT matched_as, count(*) FROM (
-                    SELECT matched_as, redeemed_at, environment FROM app_store_redemptions
-                    UNION ALL SELECT matched_as, redeemed_at, environment FROM google_play_redemptions
-                ) AS redemptions WHERE redeemed_at >= ? AND redeemed_at < ? AND environment = ?
-                GROUP BY matched_as
+                SELECT matched_as, count(*) FROM redemptions
+                WHERE redeemed_at >= ? AND redeemed_at < ? AND environment = ? GROUP BY matched_as
                 """,
                 .integer(query.from.milliseconds),
                 .integer(query.until.milliseconds),
@@ -104,48 +101,36 @@ package struct ReconciliationReader {
             .text(match.rawValue), .text(query.environment.rawValue), from, .integer(bound.redeemedAt.milliseconds),
             .integer(bound.redeemedAt.milliseconds), .integer(bound.entryIndex), .integer(Int64(query.limit) + 1),
         ]
-        let found =
-            try uses(SQL(Self.appStoreUses, values), .appStore) + uses(SQL(Self.googlePlayUses, values), .googlePlay)
-        let uses = found.sorted { ($0.redeemedAt, $0.entryIndex) > ($1.redeemedAt, $1.entryIndex) }
+        let uses = try connection.all(SQL(Self.uses, values), Self.use)
         let page = Array(uses.prefix(query.limit))
         guard uses.count > page.count, let last = page.last else { return (page, .end) }
         return (page, .after(ReconciliationQuery.Place(redeemedAt: last.redeemedAt, entryIndex: last.entryIndex)))
     }
 
-    private static let appStoreUses: StaticString = """
-        SELECT bundle_id, product_id, NULL, offer_id, state, redeemed_at, chain, uses.grant_id, uses.entry_index,
-            issued_grants.entry_index, account
-        FROM app_store_redemptions AS uses LEFT JOIN issued_grants ON issued_grants.grant_id = uses.grant_id
-        WHERE matched_as = ? AND environment = ? AND redeemed_at >= ?
-            AND (redeemed_at < ? OR redeemed_at = ? AND uses.entry_index < ?)
-        ORDER BY redeemed_at DESC, uses.entry_index DESC LIMIT ?
-        """
-
-    private static let googlePlayUses: StaticString = """
-        SELECT package_name, product_id, base_plan_id, offer_id, state, redeemed_at, purchase, uses.grant_id,
+    private static let uses: StaticString = """
+        SELECT store, store_app, product_id, base_plan_id, offer_id, state, redeemed_at, subscription, uses.grant_id,
             uses.entry_index, issued_grants.entry_index, account
-        FROM google_play_redemptions AS uses LEFT JOIN issued_grants ON issued_grants.grant_id = uses.grant_id
+        FROM redemptions AS uses LEFT JOIN issued_grants ON issued_grants.grant_id = uses.grant_id
         WHERE matched_as = ? AND environment = ? AND redeemed_at >= ?
             AND (redeemed_at < ? OR redeemed_at = ? AND uses.entry_index < ?)
         ORDER BY redeemed_at DESC, uses.entry_index DESC LIMIT ?
         """
 
-    private func uses(_ sql: SQL, _ store: Store) throws(StorageError) -> [ReconciliationReport.Use] {
-        try connection.all(sql) { row in
-            ReconciliationReport.Use(
-                place: ReconciliationReport.AppInStore(store: store.recordName, app: row.text(0)),
-                productID: row.text(1),
-                basePlanID: row.optionalText(2),
-                offerID: row.text(3),
-                state: row.text(4),
-                redeemedAt: Timestamp(milliseconds: row.integer(5)),
-                subscription: row.blob(6),
-                grantID: row.optionalBlob(7).flatMap(UniqueID.init(bytes:)),
-                entryIndex: row.integer(8),
-                grantEntryIndex: row.optionalInteger(9),
-                grantedTo: row.optionalBlob(10)
-            )
-        }
+    private static func use(_ row: borrowing Row) -> ReconciliationReport.Use {
+        let isAtGooglePlay = row.text(0) == Store.googlePlay.recordName
+        return ReconciliationReport.Use(
+            place: ReconciliationReport.AppInStore(store: row.text(0), app: row.text(1)),
+            productID: row.text(2),
+            basePlanID: isAtGooglePlay ? row.text(3) : nil,
+            offerID: row.text(4),
+            state: row.text(5),
+            redeemedAt: Timestamp(milliseconds: row.integer(6)),
+            subscription: row.blob(7),
+            grantID: row.optionalBlob(8).flatMap(UniqueID.init(bytes:)),
+            entryIndex: row.integer(9),
+            grantEntryIndex: row.optionalInteger(10),
+            grantedTo: row.optionalBlob(11)
+        )
     }
 
     // MARK: - Grants
@@ -193,8 +178,7 @@ package struct ReconciliationReader {
         JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
         JOIN notified_apps AS apps ON apps.store = offers.store AND apps.store_app = offers.store_app
         WHERE issued.grant_id >= ? AND issued.grant_id < ? AND granted_at <= last_told_at
-            AND NOT EXISTS (SELECT 1 FROM app_store_redemptions AS uses WHERE uses.grant_id = issued.grant_id)
-            AND NOT EXISTS (SELECT 1 FROM google_play_redemptions AS uses WHERE uses.grant_id = issued.grant_id)
+            AND NOT EXISTS (SELECT 1 FROM redemptions AS uses WHERE uses.grant_id = issued.grant_id)
         ORDER BY issued.grant_id DESC LIMIT ?
         """
 
@@ -205,7 +189,7 @@ package struct ReconciliationReader {
     ) throws(StorageError) -> [ReconciliationReport.Settled] {
         let span: [SQLValue] = [.blob(UniqueID.first(at: from).bytes), .blob(UniqueID.first(at: until).bytes)]
         var settled: [ReconciliationReport.AppInStore: ReconciliationReport.Settled] = [:]
-        for (sql, isRedeemed) in [(SQL(Self.issuedByApp, span), false), (SQL(Self.redeemedByApp, span + span), true)] {
+        for (sql, isRedeemed) in [(SQL(Self.issuedByApp, span), false), (SQL(Self.redeemedByApp, span), true)] {
             try connection.rows(sql) { row in
                 let place = ReconciliationReport.AppInStore(store: row.text(0), app: row.text(1))
                 let lastToldAt = row.optionalInteger(2).map(Timestamp.init(milliseconds:))
@@ -250,10 +234,7 @@ package struct ReconciliationReader {
         FROM issued_grants AS issued
         JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
         LEFT JOIN notified_apps AS apps ON apps.store = offers.store AND apps.store_app = offers.store_app
-        WHERE issued.grant_id IN (
-            SELECT grant_id FROM app_store_redemptions WHERE grant_id >= ? AND grant_id < ?
-            UNION SELECT grant_id FROM google_play_redemptions WHERE grant_id >= ? AND grant_id < ?
-        )
+        WHERE issued.grant_id IN (SELECT grant_id FROM redemptions WHERE grant_id >= ? AND grant_id < ?)
         GROUP BY offers.store, offers.store_app, last_told_at
         """
 }

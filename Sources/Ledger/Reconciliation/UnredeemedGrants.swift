@@ -106,11 +106,7 @@ package struct UnredeemedGrantTable {
         FROM issued_grants AS issued JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
         WHERE offers.store = ? AND offers.store_app = ? AND issued.grant_id > ? AND issued.grant_id < ?
             AND NOT EXISTS (
-                SELECT 1 FROM app_store_redemptions AS uses
-                WHERE uses.grant_id = issued.grant_id AND uses.state <> 'pending'
-            )
-            AND NOT EXISTS (
-                SELECT 1 FROM google_play_redemptions AS uses
+                SELECT 1 FROM redemptions AS uses
                 WHERE uses.grant_id = issued.grant_id AND uses.state <> 'pending'
             )
         ORDER BY issued.grant_id LIMIT ?
@@ -118,17 +114,9 @@ package struct UnredeemedGrantTable {
 
     /// Whether a use of a grant is known that is not only pending.
     package func isUsed(_ grantID: UniqueID) throws(StorageError) -> Bool {
-        for statement in [Self.appStoreUse, Self.googlePlayUse]
-        where try connection.first(SQL(statement, .blob(grantID.bytes)), { _ in true }) != nil {
-            return true
-        }
-        return false
+        let sql = SQL("SELECT 1 FROM redemptions WHERE grant_id = ? AND state <> 'pending'", .blob(grantID.bytes))
+        return try connection.first(sql) { _ in true } ?? false
     }
-
-    private static let appStoreUse: StaticString =
-        "SELECT 1 FROM app_store_redemptions WHERE grant_id = ? AND state <> 'pending'"
-    private static let googlePlayUse: StaticString =
-        "SELECT 1 FROM google_play_redemptions WHERE grant_id = ? AND state <> 'pending'"
 
     /// Keeps how far an app's grants were looked at.
     package func note(_ scan: Scan, upTo last: [UInt8]) throws(StorageError) {

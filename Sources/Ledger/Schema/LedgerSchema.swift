@@ -229,6 +229,32 @@ package enum LedgerSchema {
             PRIMARY KEY (store, store_app)
         ) WITHOUT ROWID
         """,
+        """
+        CREATE TABLE redemptions (
+            -- Uses of offers, each with the grant that it was matched to.
+            subscription BLOB NOT NULL,             -- a chain or a purchase
+            first_transaction BLOB NOT NULL,        -- App Store: transaction_key of the first with the offer; empty until then
+            product_id TEXT NOT NULL,
+            base_plan_id TEXT NOT NULL,             -- empty in the App Store
+            offer_id TEXT NOT NULL,                 -- the store's ID of the offer
+            store TEXT NOT NULL,                    -- app-store or google-play
+            store_app TEXT NOT NULL,                -- bundle ID or package name
+            offer_key BIGINT,                       -- Google Play alone
+            state TEXT NOT NULL,                    -- pending, redeemed, converted, notConverted or undone
+            redeemed_at BIGINT NOT NULL,
+            settled_at BIGINT,                      -- when it was converted or ended without
+            refunded_at BIGINT,                     -- when money was first paid back without undoing the use
+            refunded_millipercent BIGINT,           -- how much of the price, if the store says so
+            grant_id BLOB,                          -- null if no grant fits
+            matched_by TEXT,                        -- mark or customer; null without a grant
+            matched_as TEXT NOT NULL,               -- grant, none, earlier or other-account
+            environment TEXT NOT NULL,              -- production or sandbox
+            entry_index BIGINT NOT NULL DEFAULT -1, -- -1 until the transaction that adds the row has recorded it
+            PRIMARY KEY (subscription, first_transaction, product_id, base_plan_id, offer_id)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX redemptions_by_grant ON redemptions (grant_id) WHERE grant_id IS NOT NULL",
+        "CREATE INDEX redemptions_by_time ON redemptions (redeemed_at, entry_index, matched_as, environment)",
     ]
 
     // MARK: - What the stores report
@@ -271,31 +297,6 @@ package enum LedgerSchema {
             signed_at BIGINT NOT NULL
         ) WITHOUT ROWID
         """,
-        """
-        CREATE TABLE app_store_redemptions (
-            -- Uses of offers, each with the grant that it was matched to.
-            chain BLOB NOT NULL,
-            first_transaction BLOB NOT NULL,        -- transaction_key of the first with the offer; empty until then
-            offer_id TEXT NOT NULL,                 -- the store's ID of the offer
-            product_id TEXT NOT NULL,
-            state TEXT NOT NULL,                    -- pending, redeemed, converted, notConverted or undone
-            redeemed_at BIGINT NOT NULL,
-            settled_at BIGINT,                      -- when it was converted or ended without
-            refunded_at BIGINT,                     -- when money was first paid back without undoing the use
-            refunded_millipercent BIGINT,           -- how much of the price, if the store says so
-            grant_id BLOB,                          -- null if no grant fits
-            bundle_id TEXT NOT NULL,
-            environment TEXT NOT NULL,              -- production or sandbox
-            matched_as TEXT NOT NULL,               -- grant, none, earlier or other-account
-            entry_index BIGINT NOT NULL DEFAULT -1, -- -1 until the transaction that adds the row has recorded it
-            PRIMARY KEY (chain, first_transaction)
-        ) WITHOUT ROWID
-        """,
-        "CREATE INDEX app_store_redemptions_by_grant ON app_store_redemptions (grant_id) WHERE grant_id IS NOT NULL",
-        """
-        CREATE INDEX app_store_redemptions_by_time
-            ON app_store_redemptions (redeemed_at, entry_index, matched_as, environment)
-        """,
     ]
 
     /// Purchases at Google Play, from the Google Play Developer API and real-time developer notifications.
@@ -336,33 +337,6 @@ package enum LedgerSchema {
             message_key BLOB PRIMARY KEY,           -- digest of package name and Pub/Sub message ID
             sent_at BIGINT NOT NULL
         ) WITHOUT ROWID
-        """,
-        """
-        CREATE TABLE google_play_redemptions (
-            -- Uses of offers, each with the grant that it was matched to.
-            purchase BLOB NOT NULL,
-            product_id TEXT NOT NULL,
-            base_plan_id TEXT NOT NULL,
-            offer_id TEXT NOT NULL,                 -- the store's ID of the offer
-            offer_key BIGINT NOT NULL,
-            state TEXT NOT NULL,                    -- pending, redeemed, converted, notConverted or undone
-            redeemed_at BIGINT NOT NULL,
-            settled_at BIGINT,                      -- when it was converted or ended without
-            refunded_at BIGINT,                     -- when money was first paid back without undoing the use
-            refunded_millipercent BIGINT,           -- how much of the price, if the store says so
-            grant_id BLOB,                          -- null if no grant fits
-            matched_by TEXT,                        -- mark or customer; null without a grant
-            package_name TEXT NOT NULL,
-            environment TEXT NOT NULL,              -- production or sandbox
-            matched_as TEXT NOT NULL,               -- grant, none, earlier or other-account
-            entry_index BIGINT NOT NULL DEFAULT -1, -- -1 until the transaction that adds the row has recorded it
-            PRIMARY KEY (purchase, product_id, base_plan_id, offer_id)
-        ) WITHOUT ROWID
-        """,
-        "CREATE INDEX google_play_redemptions_by_grant ON google_play_redemptions (grant_id) WHERE grant_id IS NOT NULL",
-        """
-        CREATE INDEX google_play_redemptions_by_time
-            ON google_play_redemptions (redeemed_at, entry_index, matched_as, environment)
         """,
         """
         CREATE TABLE google_play_accounts (

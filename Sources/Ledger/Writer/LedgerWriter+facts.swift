@@ -78,7 +78,7 @@ extension LedgerWriter {
         var former: Set<GooglePlayOfferPath> = []
         for (purchase, record) in history.purchases {
             for offer in record.offers.subtracting(former) where scope.offerType(offer) != .promotional {
-                let key = try database(googlePlayRedemptions.formerKey(of: offer, boughtWith: purchase, in: app))
+                let key = try database(grants.formerKey(of: offer, boughtWith: purchase, in: app))
                 if key != nil { former.insert(offer) }
             }
         }
@@ -158,13 +158,25 @@ extension LedgerWriter {
         _ catalog: Catalog
     ) throws(LedgerError) {
         guard !chains.isEmpty else { return }
-        let entries = try database(redemptions.update(chains, of: bundleID, catalog))
-        for entry in entries {
-            let index = try append(.redemption(entry, bundleID, namesGrant: try isOfNewestEpoch(entry.grantID)))
-            try database(redemptions.note(index, of: entry.redemption.key))
+        let source = AppStoreRedemptions(grants, of: bundleID, catalog)
+        let uses = try drawRedemptions(of: chains.map(\.bytes), source, in: AppName(bundleID))
+        try noteClients(of: uses, catalog, in: bundleID)
+    }
+
+    /// The same of subscriptions in either store; answers what is new.
+    @discardableResult
+    func drawRedemptions(
+        of subscriptions: [[UInt8]],
+        _ source: some RedemptionSource,
+        in app: AppName
+    ) throws(LedgerError) -> [MatchedRedemption] {
+        let uses = try database(redemptions.update(subscriptions, source))
+        for matched in uses {
+            let index = try append(.redemption(matched, app, namesGrant: try isOfNewestEpoch(matched.grantID)))
+            try database(redemptions.note(index, of: matched.use))
         }
-        redemptionsLearnt += entries
-        try noteClients(of: entries, catalog, in: bundleID)
+        redemptionsLearnt += uses
+        return uses
     }
 }
 

@@ -59,7 +59,7 @@ extension LedgerWriter {
     ) throws(LedgerError) -> [CountedGrant] {
         if grants.isEmpty { return [] }
         let grants = Set(grants).sorted()
-        let redeemed = try redeemed(grants, in: offer.listing.store)
+        let redeemed = try redeemed(grants)
         guard redeemed.count < grants.count, let reports = try reports(of: offer.listing) else {
             return grants.map { CountedGrant(grantedAt: $0.timestamp) }
         }
@@ -79,15 +79,11 @@ extension LedgerWriter {
     }
 
     /// Those that a use is known of, also if it is pending or was undone.
-    private func redeemed(_ grants: [UniqueID], in store: Store) throws(LedgerError) -> Set<UniqueID> {
+    private func redeemed(_ grants: [UniqueID]) throws(LedgerError) -> Set<UniqueID> {
         var redeemed: Set<UniqueID> = []
-        let uses: StaticString =
-            switch store {
-            case .appStore: "SELECT state FROM app_store_redemptions WHERE grant_id = ?"
-            case .googlePlay: "SELECT state FROM google_play_redemptions WHERE grant_id = ?"
-            }
+        let values: [[SQLValue]] = grants.map { [.blob($0.bytes)] }
         try database(
-            connection.rows(uses, forEach: grants.map { [.blob($0.bytes)] }) { place, _ in
+            connection.rows("SELECT state FROM redemptions WHERE grant_id = ?", forEach: values) { place, _ in
                 redeemed.insert(grants[place])
             }
         )

@@ -60,7 +60,7 @@ package final class LedgerWriter {
     /// Refusals of this transaction that are no entries of their own.
     private var countedRefusals: [CountedRefusal] = []
     /// What this transaction learnt of redemptions.
-    package internal(set) var redemptionsLearnt: [RedemptionTable.Entry] = []
+    package internal(set) var redemptionsLearnt: [MatchedRedemption] = []
     /// Purchases in this transaction that followed a grant and were made without its offer.
     var boughtWithoutOffer: [BoughtWithoutOffer] = []
     /// Redemptions in this transaction, with the client that had asked for the offer.
@@ -70,9 +70,6 @@ package final class LedgerWriter {
     var retentionOutcomes: [RetentionOutcome] = []
     let googlePlay: GooglePlayTables
     let googlePlayAccounts: GooglePlayAccounts
-    let googlePlayRedemptions: GooglePlayRedemptionTable
-    /// What it learnt of those at Google Play.
-    package internal(set) var googlePlayRedemptionsLearnt: [GooglePlayRedemptionTable.Entry] = []
 
     /// Writes through a connection that has ``LedgerSchema`` applied.
     ///
@@ -99,11 +96,10 @@ package final class LedgerWriter {
         links = CustomerLinks(connection: connection)
         attributeTable = StoredAttributeTable(connection: connection)
         issued = IssuedGrantTable(connection: connection)
-        redemptions = RedemptionTable(subscriptions, links: links, grants)
+        redemptions = RedemptionTable(grants)
         retentionAnswers = RetentionAnswerTable(connection: connection)
         googlePlay = GooglePlayTables(connection: connection)
         googlePlayAccounts = GooglePlayAccounts(connection: connection)
-        googlePlayRedemptions = GooglePlayRedemptionTable(googlePlay, links: links, grants)
     }
 
     /// Begins a transaction, as below, for nothing that is known beforehand.
@@ -128,7 +124,6 @@ package final class LedgerWriter {
         claimsReadAhead.removeAll(keepingCapacity: true)
         batchesReadAhead.removeAll()
         redemptionsLearnt.removeAll(keepingCapacity: true)
-        googlePlayRedemptionsLearnt.removeAll(keepingCapacity: true)
         boughtWithoutOffer.removeAll(keepingCapacity: true)
         redeemedClients.removeAll(keepingCapacity: true)
         retentionOutcomes.removeAll(keepingCapacity: true)

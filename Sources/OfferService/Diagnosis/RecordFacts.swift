@@ -85,7 +85,7 @@ struct LedgerFacts: Sendable {
     ) throws(StorageError) -> (redeemedAt: Timestamp, state: String)? {
         try connection.first(
             SQL(
-                "SELECT redeemed_at, state FROM app_store_redemptions WHERE grant_id = ? ORDER BY redeemed_at LIMIT 1",
+                "SELECT redeemed_at, state FROM redemptions WHERE grant_id = ? ORDER BY redeemed_at LIMIT 1",
                 .blob(grantID.bytes)
             )
         ) { (Timestamp(milliseconds: $0.integer(0)), $0.text(1)) }

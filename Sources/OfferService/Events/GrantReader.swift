@@ -95,22 +95,13 @@ struct GrantReader {
     private static let mostPages = 16
 
     private func use(of id: UniqueID) throws(AuditReadError) -> Use? {
-        for statement in [Self.appStoreUse, Self.googlePlayUse] {
-            if let use = try first(SQL(statement, .blob(id.bytes)), Self.use) { return use }
-        }
-        return nil
+        try first(SQL(Self.newestUse, .blob(id.bytes)), Self.use)
     }
 
-    private static let appStoreUse: StaticString = """
+    private static let newestUse: StaticString = """
         SELECT product_id, state, environment, matched_as, redeemed_at, settled_at, entry_index, refunded_at,
             refunded_millipercent
-        FROM app_store_redemptions WHERE grant_id = ? ORDER BY redeemed_at DESC LIMIT 1
-        """
-
-    private static let googlePlayUse: StaticString = """
-        SELECT product_id, state, environment, matched_as, redeemed_at, settled_at, entry_index, refunded_at,
-            refunded_millipercent
-        FROM google_play_redemptions WHERE grant_id = ? ORDER BY redeemed_at DESC LIMIT 1
+        FROM redemptions WHERE grant_id = ? ORDER BY redeemed_at DESC LIMIT 1
         """
 
     private static func use(_ row: borrowing Row) -> Use {

@@ -50,17 +50,11 @@ package final class Health: CommitObserver {
     }
 
     /// Counts the use, and warns of one in production that no grant, or another account's, fits.
-    package func learnt(of redemption: RedemptionTable.Entry) {
+    package func learnt(of redemption: MatchedRedemption) {
         metrics.learnt(of: redemption)
-        guard redemption.redemption.environment == .production else { return }
-        warn(of: redemption.match, "app-store", offer: redemption.redemption.offerID ?? "")
-    }
-
-    /// The same at Google Play.
-    package func learnt(of redemption: GooglePlayRedemptionTable.Entry) {
-        metrics.learnt(of: redemption)
-        guard redemption.redemption.environment == .production else { return }
-        warn(of: redemption.reconciliation, "google-play", offer: redemption.redemption.offer.offerID)
+        let use = redemption.use
+        guard use.environment == .production else { return }
+        warn(of: redemption.match, use.store.recordName, offer: use.name.offerID)
     }
 
     /// Counts the purchase, and warns of one in production.

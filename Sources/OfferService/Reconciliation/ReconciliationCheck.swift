@@ -30,21 +30,17 @@ package struct ReconciliationCheck {
 
     /// Compares the whole ledger; blocks the thread meanwhile.
     package func run() throws(StorageError) -> Outcome {
-        let links = CustomerLinks(connection: connection)
         let grants = GrantTable(connection: connection)
+        let table = RedemptionTable(grants)
         var outcome = Outcome()
-        let table = RedemptionTable(SubscriptionTables(connection: connection), links: links, grants)
-        let chains = try table.differences { redemption in
-            // A chain is kept without its app; a product id belongs to one alone.
-            catalog.apps.keys.lazy.compactMap { catalog.offer(of: redemption, in: $0) }.first
+        func add(_ found: (compared: Int, differing: [[UInt8]])) {
+            outcome.compared += found.compared
+            outcome.differing += found.differing.map { AuditEntry.text(ofKey: $0) }
         }
-        outcome.compared += chains.compared
-        outcome.differing += chains.differing.map { AuditEntry.text(ofKey: $0.bytes) }
+        add(try table.differences(AppStoreRedemptions(grants, ofAll: catalog)))
         for app in catalog.googlePlayApps.values.sorted(by: { $0.packageName.text < $1.packageName.text }) {
-            let table = GooglePlayRedemptionTable(GooglePlayTables(connection: connection), links: links, grants)
-            let purchases = try table.differences(GooglePlayPlace(app, pseudonyms, catalog))
-            outcome.compared += purchases.compared
-            outcome.differing += purchases.differing.map { AuditEntry.text(ofKey: $0.bytes) }
+            let place = GooglePlayPlace(app, pseudonyms, catalog)
+            add(try table.differences(GooglePlayRedemptions(grants, at: place)))
         }
         return outcome
     }

@@ -10,7 +10,7 @@ struct RedemptionRow: CustomTestStringConvertible {
     let transactions: [AppStoreTransaction]
     var renewal: AppStoreRenewalInfo?
     /// The first transaction's id, the number of periods, and the state.
-    let expected: [(first: Int?, periods: Int, state: Redemption.State)]
+    let expected: [(first: Int?, periods: Int, state: RedemptionState)]
     /// What was paid back of the first use without undoing it.
     var refund: Refund?
 }

@@ -187,7 +187,7 @@ import Testing
         try await withWorld { world in
             try world.grant(to: "device-1", UniqueID.version7(at: world.service.clock.now, 1, 2))
             try world.tell("one", account: "ada", minutes: 1)
-            let unmatched = SQL("SELECT count(*) FROM google_play_redemptions WHERE grant_id IS NULL")
+            let unmatched = SQL("SELECT count(*) FROM redemptions WHERE grant_id IS NULL")
             #expect(try world.connection.first(unmatched) { $0.integer(0) } == 1)
             try world.transfer(from: "device-1", to: "ada")
             #expect(try world.connection.first(unmatched) { $0.integer(0) } == 0)

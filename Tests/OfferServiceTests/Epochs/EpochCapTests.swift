@@ -217,7 +217,7 @@ extension TestService {
             "SELECT count(*) || ' transactions' FROM app_store_transactions",
             "SELECT count(*) || ' customers' FROM app_store_customers",
             "SELECT count(*) || ' holders' FROM subscription_holders",
-            "SELECT count(*) || ' redemptions' FROM app_store_redemptions",
+            "SELECT count(*) || ' redemptions' FROM redemptions",
         ])
     }
 }

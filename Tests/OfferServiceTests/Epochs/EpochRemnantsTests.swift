@@ -129,10 +129,10 @@ import Testing
             try world.service.moveEpochs(days: -10)
             try await world.vouch(ids, Self.ada)
             try await world.deliver(.init("DID_CHANGE_RENEWAL_PREF", transactionID: id))
-            #expect(try world.service.rows(["SELECT state FROM app_store_redemptions"]) == ["pending"])
+            #expect(try world.service.rows(["SELECT state FROM redemptions"]) == ["pending"])
             let tables: [StaticString] = [
                 "SELECT record FROM app_store_transactions ORDER BY transaction_key",
-                "SELECT state FROM app_store_redemptions",
+                "SELECT state FROM redemptions",
                 "SELECT hex(chain) FROM app_store_chains", "SELECT hex(subject) FROM app_store_customers",
                 "SELECT hex(subject) FROM subscription_holders",
             ]
@@ -193,7 +193,7 @@ import Testing
                 if isForgotten { try world.service.destroyEpoch("1") }
                 let connection = try world.service.ledger.openPatiently()
                 for statement: StaticString in [
-                    "DELETE FROM app_store_redemptions", "DELETE FROM app_store_transactions",
+                    "DELETE FROM redemptions", "DELETE FROM app_store_transactions",
                     "DELETE FROM app_store_chains",
                 ] { try connection.run(SQL(statement)) }
                 try await world.deliver(.init("DID_RENEW", transactionID: ids.originalTransactionID))

@@ -53,21 +53,23 @@ import Testing
         ),
         Row(
             "the chain of a redemption",
-            "SELECT chain FROM app_store_redemptions",
+            "SELECT subscription FROM redemptions",
             """
-            INSERT INTO app_store_redemptions (
-                chain, first_transaction, offer_id, product_id, state, redeemed_at, bundle_id, environment, matched_as
-            ) VALUES (?, x'07', 'o', 'p', 's', 1, 'com.example.app', 'production', 'none')
+            INSERT INTO redemptions (
+                subscription, first_transaction, product_id, base_plan_id, offer_id, store, store_app, state, redeemed_at,
+                environment, matched_as
+            ) VALUES (?, x'07', 'p', '', 'o', 'app-store', 'com.example.app', 's', 1, 'production', 'none')
             """,
             "INSERT INTO app_store_chains (chain) VALUES (?)"
         ),
         Row(
             "the first transaction of a redemption",
-            "SELECT first_transaction FROM app_store_redemptions",
+            "SELECT first_transaction FROM redemptions",
             """
-            INSERT INTO app_store_redemptions (
-                chain, first_transaction, offer_id, product_id, state, redeemed_at, bundle_id, environment, matched_as
-            ) VALUES (x'0C', ?, 'o', 'p', 's', 1, 'com.example.app', 'production', 'none')
+            INSERT INTO redemptions (
+                subscription, first_transaction, product_id, base_plan_id, offer_id, store, store_app, state, redeemed_at,
+                environment, matched_as
+            ) VALUES (x'0C', ?, 'p', '', 'o', 'app-store', 'com.example.app', 's', 1, 'production', 'none')
             """,
             "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (x'0C', ?, '{}')"
         ),
@@ -113,12 +115,12 @@ import Testing
         ),
         Row(
             "the purchase of a redemption",
-            "SELECT purchase FROM google_play_redemptions",
+            "SELECT subscription FROM redemptions",
             """
-            INSERT INTO google_play_redemptions (
-                purchase, product_id, base_plan_id, offer_id, offer_key, state, redeemed_at, package_name, environment,
-                matched_as
-            ) VALUES (?, 'p', 'b', 'o', 7, 's', 1, 'com.example.app', 'production', 'none')
+            INSERT INTO redemptions (
+                subscription, first_transaction, product_id, base_plan_id, offer_id, store, store_app, state, redeemed_at,
+                environment, matched_as
+            ) VALUES (?, x'', 'p', 'b', 'o', 'google-play', 'com.example.app', 's', 1, 'production', 'none')
             """,
             "INSERT INTO google_play_purchases (purchase, record) VALUES (?, '{}')"
         ),

@@ -396,9 +396,9 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
             _ = try world.service.ledger.openPatiently().run(
                 SQL(
                     """
-                    INSERT INTO google_play_redemptions (purchase, product_id, base_plan_id, offer_id, offer_key, state,
-                        redeemed_at, grant_id, package_name, environment, matched_as)
-                    VALUES (?, 'p', 'b', 'o', 1, ?, 1, ?, 'com.example', 'production', 'grant')
+                    INSERT INTO redemptions (subscription, first_transaction, product_id, base_plan_id, offer_id, store,
+                        offer_key, state, redeemed_at, grant_id, store_app, environment, matched_as)
+                    VALUES (?, x'', 'p', 'b', 'o', 'google-play', 1, ?, 1, ?, 'com.example', 'production', 'grant')
                     """,
                     .blob([1]),
                     .text(state),

@@ -158,7 +158,7 @@ struct PlayService: Sendable {
         try service.rows([
             """
             SELECT offer_id || ' ' || state || ' ' || coalesce(matched_by, 'without grant')
-            FROM google_play_redemptions ORDER BY redeemed_at, purchase
+            FROM redemptions ORDER BY redeemed_at, subscription
             """
         ])
     }
@@ -167,7 +167,7 @@ struct PlayService: Sendable {
         let connection = try service.ledger.openPatiently()
         for statement: StaticString in [
             "DELETE FROM google_play_purchases", "DELETE FROM google_play_links", "DELETE FROM google_play_customers",
-            "DELETE FROM google_play_messages", "DELETE FROM google_play_redemptions",
+            "DELETE FROM google_play_messages", "DELETE FROM redemptions",
         ] {
             _ = try connection.run(SQL(statement))
         }
@@ -182,10 +182,10 @@ struct PlayService: Sendable {
         "SELECT 'customer ' || quote(subject) || quote(purchase) FROM google_play_customers ORDER BY subject, purchase",
         "SELECT 'message ' || quote(message_key) || quote(sent_at) FROM google_play_messages ORDER BY message_key",
         """
-        SELECT 'redemption ' || quote(purchase) || quote(product_id) || quote(base_plan_id) || quote(offer_id)
+        SELECT 'redemption ' || quote(subscription) || quote(product_id) || quote(base_plan_id) || quote(offer_id)
             || quote(offer_key) || quote(state) || quote(redeemed_at) || quote(settled_at) || quote(grant_id)
             || quote(matched_by) || quote(refunded_at) || quote(refunded_millipercent)
-        FROM google_play_redemptions ORDER BY purchase, product_id, base_plan_id, offer_id
+        FROM redemptions ORDER BY subscription, product_id, base_plan_id, offer_id
         """,
     ]
 }

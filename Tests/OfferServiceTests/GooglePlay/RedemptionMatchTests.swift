@@ -146,7 +146,7 @@ import Testing
                 ]
             )
             #expect(
-                try world.service.rows(["SELECT count(*) || '' FROM google_play_redemptions WHERE grant_id IS NOT NULL"]
+                try world.service.rows(["SELECT count(*) || '' FROM redemptions WHERE grant_id IS NOT NULL"]
                 ) == ["1"]
             )
         }

@@ -212,14 +212,15 @@ import TransparencyLog
         let purchase = GooglePlayPurchase(state: .known(.active), lineItems: [item])
         let record = GooglePlayPurchaseRecord(purchase, observedAt: time, mark: nil, keys: PlainKeys())
         let entries = record.redemptions(PurchaseKey([1])).map { redemption in
-            GooglePlayRedemptionTable.Entry(
-                redemption: redemption,
+            MatchedRedemption(
+                StoreRedemption(redemption, of: app.packageName),
                 offerKey: 1,
-                match: GooglePlayRedemptionTable.Match(grantID: UniqueID.version4(1, 2), way: .mark)
+                .granted,
+                grant: (UniqueID.version4(1, 2), .mark)
             )
         }
         let message = GooglePlayMessage(id: "\"1\"", type: "TEST", sentAt: time, environment: .sandbox)
-        return [.googlePlayMessageReceived(message, app)] + entries.map { .googlePlayRedemption($0, app) }
+        return [.googlePlayMessageReceived(message, app)] + entries.map { .redemption($0, app.name) }
     }
 
     @Test func `has room for the longest names that there can be`() async throws {

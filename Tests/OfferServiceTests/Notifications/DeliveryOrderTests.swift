@@ -23,7 +23,7 @@ import Testing
             let tables = try world.service.storeTables()
             #expect(
                 try world.service.rows([
-                    "SELECT state FROM app_store_redemptions WHERE refunded_millipercent = 60000 AND refunded_at > redeemed_at"
+                    "SELECT state FROM redemptions WHERE refunded_millipercent = 60000 AND refunded_at > redeemed_at"
                 ]) == ["converted"]
             )
             let decisions = try await decisions(world)
@@ -94,7 +94,7 @@ import Testing
         let connection = try service.ledger.openPatiently()
         for statement: StaticString in [
             "DELETE FROM app_store_chains", "DELETE FROM app_store_transactions", "DELETE FROM app_store_customers",
-            "DELETE FROM app_store_notifications", "DELETE FROM app_store_redemptions",
+            "DELETE FROM app_store_notifications", "DELETE FROM redemptions",
         ] {
             _ = try connection.run(SQL(statement))
         }

@@ -15,7 +15,7 @@ extension TestService {
         try rows([
             """
             SELECT offer_id || ' ' || state || CASE WHEN grant_id IS NULL THEN ' without grant' ELSE ' granted' END
-            FROM app_store_redemptions ORDER BY redeemed_at
+            FROM redemptions ORDER BY redeemed_at
             """
         ])
     }
@@ -46,10 +46,10 @@ extension TestService {
         FROM app_store_notifications ORDER BY notification_id
         """,
         """
-        SELECT 'redemption ' || quote(chain) || quote(first_transaction) || quote(offer_id) || quote(product_id)
+        SELECT 'redemption ' || quote(subscription) || quote(first_transaction) || quote(offer_id) || quote(product_id)
             || quote(state) || quote(redeemed_at) || quote(settled_at) || quote(grant_id) || quote(refunded_at)
             || quote(refunded_millipercent)
-        FROM app_store_redemptions ORDER BY chain, first_transaction
+        FROM redemptions ORDER BY subscription, first_transaction
         """,
     ]
 }

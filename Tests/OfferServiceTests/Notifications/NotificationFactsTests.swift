@@ -242,7 +242,7 @@ private let rows = [
             world.service.clock.advance(seconds: 60)
             let second = try await grant()
             try await world.deliver(.init("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", transactionID: id))
-            let grants = try world.service.rows(["SELECT lower(hex(grant_id)) FROM app_store_redemptions"])
+            let grants = try world.service.rows(["SELECT lower(hex(grant_id)) FROM redemptions"])
             #expect(grants == [first.replacing("-", with: "")] && first != second)
         }
     }

@@ -281,7 +281,7 @@ private let rows = [
             let pending = bought(daysAgo: 20) { ($0.offers, $0.renewalInfo) = ([], offer) }
             let id = try world.buy([pending])[0]
             let query: StaticString = """
-                SELECT redeemed_at || ' ' || lower(hex(grant_id)) FROM app_store_redemptions WHERE state = 'pending'
+                SELECT redeemed_at || ' ' || lower(hex(grant_id)) FROM redemptions WHERE state = 'pending'
                 """
             var first: [String]?
             for _ in 0..<3 {
@@ -407,8 +407,8 @@ private let rows = [
 
     @Test func `a recomputation finds what was changed in the database`() async throws {
         for change: StaticString in [
-            "UPDATE app_store_redemptions SET matched_as = 'grant'", "DELETE FROM app_store_redemptions",
-            "UPDATE app_store_redemptions SET grant_id = x'00112233445566778899aabbccddeeff'",
+            "UPDATE redemptions SET matched_as = 'grant'", "DELETE FROM redemptions",
+            "UPDATE redemptions SET grant_id = x'00112233445566778899aabbccddeeff'",
         ] {
             try await withStoreService(asksStore: false) { world in
                 for id in try world.buy([bought()]) { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }

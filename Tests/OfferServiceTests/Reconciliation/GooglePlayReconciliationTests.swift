@@ -187,7 +187,7 @@ private let rows = [
                 }
             )
             try await world.deliver(PlayService.change(4, "a"), id: "a")
-            #expect(try world.service.rows(["SELECT matched_by FROM google_play_redemptions"]) == ["mark"])
+            #expect(try world.service.rows(["SELECT matched_by FROM redemptions"]) == ["mark"])
             let check = ReconciliationCheck(
                 connection: try world.service.ledger.openForReading(),
                 catalog: world.service.current.value.catalog,

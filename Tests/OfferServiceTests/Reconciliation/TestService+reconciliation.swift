@@ -46,10 +46,7 @@ extension TestService {
     func uses() throws -> [String] {
         try rows([
             """
-            SELECT text FROM (
-                SELECT state || ' ' || matched_as AS text, redeemed_at FROM app_store_redemptions
-                UNION ALL SELECT state || ' ' || matched_as, redeemed_at FROM google_play_redemptions
-            ) AS uses ORDER BY redeemed_at
+            SELECT state || ' ' || matched_as FROM redemptions ORDER BY redeemed_at
             """
         ])
     }

@@ -15,7 +15,7 @@ package struct Redemption: Hashable, Sendable {
     /// How many discounted periods there were so far; none of a pending one.
     package let periods: Int
     /// What came of it, as of the newest evidence.
-    package let state: State
+    package let state: RedemptionState
     /// The first money that was paid back without undoing the use.
     package var refund: Refund?
     /// Whether a person bought something at ``redeemedAt``, and not the store renewed it with an offer that was taken
@@ -30,20 +30,6 @@ package struct Redemption: Hashable, Sendable {
     package let source: FactSource
     /// When the newest evidence of it was signed.
     package let observedAt: Timestamp
-
-    /// What came of a redemption.
-    package enum State: Hashable, Sendable {
-        /// The offer applies to the next renewal, which is to come.
-        case pending
-        /// The customer has the discount, or what came after it isn't known.
-        case redeemed
-        /// The customer went on at full price, from this instant, whatever was paid back of it later.
-        case converted(at: Timestamp)
-        /// The customer left or took another offer, at this instant, and never paid the full price.
-        case notConverted(at: Timestamp)
-        /// The store refunded all of the discounted period, or revoked it, at this instant.
-        case undone(at: Timestamp)
-    }
 }
 
 extension Redemption {
@@ -153,7 +139,7 @@ extension OfferRun {
     }
 
     /// What came after the last discounted period.
-    private func outcome(after last: TransactionRecord, _ state: ChainState?) -> Redemption.State {
+    private func outcome(after last: TransactionRecord, _ state: ChainState?) -> RedemptionState {
         if let revokedAt = last.revokedAt, last.isUndone { return .undone(at: revokedAt) }
         guard let next = following.first else {
             guard let status = state?.status?.value, [.expired, .revoked].contains(status) else { return .redeemed }

@@ -9,27 +9,13 @@ package struct GooglePlayRedemption: Hashable, Sendable {
     /// When the purchase began; of an offer that came later, when it was first seen; of a pending one, the same.
     package let redeemedAt: Timestamp
     /// What came of it, as of the newest evidence.
-    package let state: State
+    package let state: RedemptionState
     /// The first money that was paid back without undoing the use.
     package let refund: Refund?
     /// Whether it is a test purchase.
     package let environment: StoreEnvironment
     /// What the purchase carries to name its grant; believed by nobody before it is verified.
     package let mark: String?
-
-    /// What came of a redemption.
-    package enum State: Hashable, Sendable {
-        /// It isn't paid yet, and may never be.
-        case pending
-        /// The customer has the discount, or what came after it isn't known.
-        case redeemed
-        /// The full price was seen to apply, first at this instant, whatever was paid back of it later.
-        case converted(at: Timestamp)
-        /// The customer left at this instant, and was never seen to pay the full price.
-        case notConverted(at: Timestamp)
-        /// The purchase was taken back or refunded in full at this instant, and the full price was never seen to apply.
-        case undone(at: Timestamp)
-    }
 }
 
 extension GooglePlayPurchaseRecord {
@@ -52,7 +38,7 @@ extension GooglePlayPurchaseRecord {
     }
 
     /// What the store calls cancelled for a replacement goes on as another purchase; nobody left.
-    private func outcome(of use: Use, _ latest: GooglePlayObservation) -> GooglePlayRedemption.State {
+    private func outcome(of use: Use, _ latest: GooglePlayObservation) -> RedemptionState {
         if latest.state.known == .pending { return .pending }
         if let paidInFullAt = use.paidInFullAt { return .converted(at: paidInFullAt) }
         if let undoneAt { return .undone(at: undoneAt) }
@@ -70,26 +56,5 @@ extension GooglePlayPurchaseRecord {
     private func refund(of use: Use) -> Refund? {
         if use.paidInFullAt != nil { return refunds.first ?? revokedAt.map { Refund(at: $0) } }
         return undoneAt == nil ? refunds.first : nil
-    }
-}
-
-extension GooglePlayRedemption.State {
-    /// As rows, records and metrics name it.
-    package var name: String {
-        switch self {
-        case .pending: "pending"
-        case .redeemed: "redeemed"
-        case .converted: "converted"
-        case .notConverted: "notConverted"
-        case .undone: "undone"
-        }
-    }
-
-    /// When it ended well or badly.
-    package var settledAt: Timestamp? {
-        switch self {
-        case .pending, .redeemed: nil
-        case .converted(let instant), .notConverted(let instant), .undone(let instant): instant
-        }
     }
 }

@@ -151,26 +151,15 @@ package final class Metrics: CommitObserver {
     }
 
     /// Counts the use by state and match.
-    package func learnt(of redemption: RedemptionTable.Entry) {
+    package func learnt(of redemption: MatchedRedemption) {
+        let use = redemption.use
         count(
             .redemptions(
-                environment: redemption.redemption.environment.rawValue,
-                state: redemption.redemption.state.name,
+                store: use.store.recordName,
+                environment: use.environment.rawValue,
+                state: use.state.name,
                 match: redemption.match,
-                offer: redemption.redemption.offerID ?? ""
-            )
-        )
-    }
-
-    /// The same at Google Play.
-    package func learnt(of redemption: GooglePlayRedemptionTable.Entry) {
-        count(
-            .redemptions(
-                store: "google-play",
-                environment: redemption.redemption.environment.rawValue,
-                state: redemption.redemption.state.name,
-                match: redemption.reconciliation,
-                offer: redemption.redemption.offer.offerID
+                offer: use.name.offerID
             )
         )
     }

@@ -126,7 +126,7 @@ struct PlayRedemptionTests {
             _ state: GooglePlayPurchaseState,
             _ cancellation: GooglePlayCancellation? = nil,
             revoked: Bool = false
-        ) throws -> GooglePlayRedemption.State? {
+        ) throws -> RedemptionState? {
             var history = GooglePlayHistory()
             let purchase = try PlayPurchases.purchase(state, to: 5, offer: "win", for: cancellation)
             history.see("a", purchase, daysAgo: 1)
@@ -155,7 +155,7 @@ struct PlayRedemptionTests {
             return history.redemption
         }
         let part = Refund(at: .ago(days: 4), millipercent: nil)
-        let converted = GooglePlayRedemption.State.converted(at: .ago(days: 9))
+        let converted = RedemptionState.converted(at: .ago(days: 9))
         for (redemption, state, refund) in [
             (try redemption(.basePrice, revokedDaysAgo: 2), converted, Refund.ago(days: 2)),
             (try redemption(.basePrice, revokedDaysAgo: 4, refunds: [.ago(days: 3)]), converted, .ago(days: 3)),
@@ -163,7 +163,7 @@ struct PlayRedemptionTests {
             (try redemption(.freeTrial, revokedDaysAgo: 2), .undone(at: .ago(days: 2)), nil),
             (try redemption(.freeTrial, refunds: [part, .ago(days: 3)]), .undone(at: .ago(days: 3)), nil),
             (try redemption(.freeTrial, refunds: [part]), .notConverted(at: .ago(days: 1)), part),
-        ] as [(GooglePlayRedemption?, GooglePlayRedemption.State, Refund?)] {
+        ] as [(GooglePlayRedemption?, RedemptionState, Refund?)] {
             #expect(redemption?.state == state && redemption?.refund == refund, "\(String(describing: redemption))")
         }
     }

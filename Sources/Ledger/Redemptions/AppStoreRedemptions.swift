@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+package import Configuration
+package import OfferDomain
+package import Storage
+
+/// The uses of promotional offers that evidence of the App Store shows, in the chains of one app or of all.
+package struct AppStoreRedemptions: RedemptionSource {
+    private let tables: SubscriptionTables
+    let grants: GrantTable
+    let bundleID: BundleID?
+    /// The offer that was used; `nil` if the catalog has none of that name.
+    let offer: (StoreRedemption) -> CatalogOffer?
+    private var connection: any DatabaseConnection { grants.connection }
+    private var links: CustomerLinks { CustomerLinks(connection: connection) }
+    private var issued: IssuedGrantTable { IssuedGrantTable(connection: connection) }
+
+    /// Those of one app.
+    init(_ grants: GrantTable, of bundleID: BundleID, _ catalog: Catalog) {
+        self.init(grants, bundleID) { catalog.appStoreOffer(of: $0, in: bundleID) }
+    }
+
+    /// Those of all apps of the catalog: a chain is kept without its app, and a product ID belongs to one alone.
+    package init(_ grants: GrantTable, ofAll catalog: Catalog) {
+        self.init(grants, nil) { use in
+            catalog.apps.keys.lazy.compactMap { catalog.appStoreOffer(of: use, in: $0) }.first
+        }
+    }
+
+    private init(_ grants: GrantTable, _ bundleID: BundleID?, offer: @escaping (StoreRedemption) -> CatalogOffer?) {
+        (self.grants, self.bundleID, self.offer) = (grants, bundleID, offer)
+        tables = SubscriptionTables(connection: grants.connection)
+    }
+
+    package var app: String { "" }
+
+    package func subscriptions() throws(StorageError) -> [[UInt8]] {
+        try tables.chainsWithPurchases().map(\.bytes)
+    }
+
+    package func neighbours(of chain: [UInt8]) throws(StorageError) -> [[UInt8]] {
+        var neighbours: [[UInt8]] = []
+        for customer in try subjects(of: chain) {
+            neighbours += try tables.chainKeys(of: customer).sorted().map(\.bytes)
+        }
+        return neighbours
+    }
+
+    package func claimants(of grant: UniqueID) -> [[UInt8]] { [] }
+
+    package func isSure(_ matched: MatchedRedemption) -> Bool { true }
+
+    /// The customers who have a chain, and those who are the same people under other names.
+    package func subjects(of chain: [UInt8]) throws(StorageError) -> [[UInt8]] {
+        let subjects = try connection.all(
+            SQL("SELECT subject FROM app_store_customers WHERE chain = ? ORDER BY subject", .blob(chain))
+        ) { $0.blob(0) }
+        return try subjects + links.linked(to: subjects)
+    }
+
+    /// The grants of an offer to whoever has a chain.
+    func grants(of offer: CatalogOffer, to chain: ChainKey) throws(StorageError) -> Set<GrantCandidate> {
+        try grants.candidates(of: [chain.bytes] + subjects(of: chain.bytes), offerKey: offer.ledgerKey)
+    }
+
+    package func candidates(of key: [UInt8]) throws(StorageError) -> [RedemptionCandidate] {
+        let chain = ChainKey(key)
+        guard let known = try tables.chain(chain)?.chain, let observedAt = known.observedAt else { return [] }
+        let subjects = try [key] + subjects(of: key)
+        let forgottenUntil = try EpochTable(connection: connection).forgottenUntil()
+        var candidates: [RedemptionCandidate] = []
+        for redemption in known.redemptions(chain: chain, at: observedAt) {
+            if let forgottenUntil {
+                if redemption.redeemedAt < forgottenUntil || known.mayHaveBegunEarlier(redemption) { continue }
+            }
+            candidates.append(try candidate(asFirstTold(redemption), subjects))
+        }
+        return candidates
+    }
+
+    private func candidate(
+        _ redemption: Redemption,
+        _ subjects: [[UInt8]]
+    ) throws(StorageError) -> RedemptionCandidate {
+        let use = StoreRedemption(redemption, of: bundleID)
+        var keys = offer(use).map { [$0.ledgerKey] } ?? []
+        if keys.isEmpty { keys = try formerKeys(of: use) }
+        var found: Set<GrantCandidate> = []
+        for key in keys { found.formUnion(try grants.candidates(of: subjects, offerKey: key)) }
+        let account = (redemption.account?.bytes).map { [$0] } ?? []
+        let earliest = redemption.redeemedAt.adding(hours: -Store.appStore.longestDelayHours)
+        return RedemptionCandidate(
+            use: use,
+            accounts: try account + links.linked(to: account),
+            grants: found,
+            // A renewal that an offer was taken for may come much later than a purchase.
+            earliestGrant: redemption.wasBought == true ? earliest : nil,
+            isEarlier: try CatalogNameTable(connection: connection).isEarlier(
+                redemption.redeemedAt,
+                than: .appStore(productID: use.name.productID, offerID: use.name.offerID)
+            )
+        )
+    }
+
+    /// A pending redemption with the instant at which the store first told of it, as the ledger keeps it.
+    ///
+    /// The store signs the same again and again. Without this each copy would be news, and an app could make as many as it
+    /// likes; and the grant would be looked for as of the newest.
+    private func asFirstTold(_ redemption: Redemption) throws(StorageError) -> Redemption {
+        guard redemption.state == .pending else { return redemption }
+        let name = StoreRedemption(redemption, of: bundleID).name
+        let rows = try RedemptionRows(connection: connection).all(of: redemption.key.chain.bytes)
+        guard let told = rows.first(where: { $0.name == name }) else { return redemption }
+        return redemption.told(at: min(Timestamp(milliseconds: told.redeemedAt), redemption.redeemedAt))
+    }
+
+    /// Of a name that the catalog no longer has: under which keys it was granted.
+    ///
+    /// Those of other apps were granted to nobody who has the chain.
+    private func formerKeys(of use: StoreRedemption) throws(StorageError) -> [Int64] {
+        if use.name.offerID.isEmpty { return [] }
+        return try issued.formerKeys(.appStore, productID: use.name.productID, offerID: use.name.offerID)
+    }
+}

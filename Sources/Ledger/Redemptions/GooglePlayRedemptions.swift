@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+package import OfferDomain
+package import Storage
+
+/// The uses of offers that evidence of Google Play shows, of one app.
+package struct GooglePlayRedemptions: RedemptionSource {
+    private let tables: GooglePlayTables
+    private let grants: GrantTable
+    private let place: GooglePlayPlace
+    private var connection: any DatabaseConnection { grants.connection }
+    private var links: CustomerLinks { CustomerLinks(connection: connection) }
+
+    /// Those of the app that is meant by the place.
+    package init(_ grants: GrantTable, at place: GooglePlayPlace) {
+        (self.grants, self.place) = (grants, place)
+        tables = GooglePlayTables(connection: grants.connection)
+    }
+
+    package var app: String { place.app.packageName.text }
+
+    package func subscriptions() throws(StorageError) -> [[UInt8]] { try tables.allPurchases().map(\.bytes) }
+
+    package func neighbours(of key: [UInt8]) throws(StorageError) -> [[UInt8]] {
+        let purchase = PurchaseKey(key)
+        var neighbours = try tables.linked(to: purchase)
+        for subject in try customers(of: purchase) { neighbours += try tables.purchases(of: subject) }
+        return neighbours.map(\.bytes)
+    }
+
+    package func claimants(of grant: UniqueID) throws(StorageError) -> [[UInt8]] {
+        try tables.purchases(marked: grant).map(\.bytes)
+    }
+
+    package func isSure(_ matched: MatchedRedemption) -> Bool { matched.way == .mark }
+
+    /// The customers of a purchase, and every purchase of its chain.
+    package func subjects(of key: [UInt8]) throws(StorageError) -> [[UInt8]] {
+        let purchase = PurchaseKey(key)
+        var chain = Reached<PurchaseKey>(limit: GooglePlayTables.mostPurchases)
+        chain.add([purchase])
+        while let next = chain.next() { chain.add(try tables.linked(to: next)) }
+        return try customers(of: purchase) + chain.all.map(\.bytes)
+    }
+
+    package func candidates(of key: [UInt8]) throws(StorageError) -> [RedemptionCandidate] {
+        let purchase = PurchaseKey(key)
+        guard let record = try tables.record(of: purchase) else { return [] }
+        let forgottenUntil = try EpochTable(connection: connection).forgottenUntil()
+        var candidates: [RedemptionCandidate] = []
+        for redemption in record.redemptions(purchase) {
+            if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }
+            if let candidate = try candidate(redemption) { candidates.append(candidate) }
+        }
+        return candidates
+    }
+
+    private func candidate(_ redemption: GooglePlayRedemption) throws(StorageError) -> RedemptionCandidate? {
+        let (purchase, packageName) = (redemption.purchase, place.app.packageName)
+        var key = place.offer(redemption.offer)?.ledgerKey
+        if key == nil { key = try grants.formerKey(of: redemption.offer, boughtWith: purchase, in: packageName) }
+        guard let offerKey = key else { return nil }
+        return RedemptionCandidate(
+            use: StoreRedemption(redemption, of: packageName),
+            offerKey: offerKey,
+            marked: try marked(redemption, offerKey),
+            accounts: try accounts(of: purchase),
+            grants: try grants.candidates(of: try subjects(of: purchase.bytes), offerKey: offerKey),
+            // An authorization that is kept is none.
+            earliestGrant: redemption.redeemedAt.adding(hours: -Store.googlePlay.longestDelayHours),
+            isEarlier: try CatalogNameTable(connection: connection).isEarlier(
+                redemption.redeemedAt,
+                than: .googlePlay(redemption.offer, in: packageName)
+            )
+        )
+    }
+
+    /// A genuine mark names a grant, even one that the ledger has lost or forgotten.
+    private func marked(
+        _ redemption: GooglePlayRedemption,
+        _ offerKey: Int64
+    ) throws(StorageError) -> GrantCandidate? {
+        guard let mark = redemption.mark.flatMap(GrantMark.init), place.keys.isGenuine(mark, for: offerKey) else {
+            return nil
+        }
+        return try IssuedGrantTable(connection: connection).candidate(mark.grantID)
+            ?? GrantCandidate(id: mark.grantID, account: nil)
+    }
+
+    /// All names of the account that a purchase names; empty if it names none.
+    private func accounts(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
+        let holders = SubscriptionHolders(connection: connection)
+        let account = try holders.account(of: purchase.bytes).map { [$0] } ?? []
+        return try account + links.linked(to: account)
+    }
+
+    /// The customers who have a purchase, and those who are the same people under other names.
+    private func customers(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
+        let subjects = try tables.subjects(of: purchase)
+        return try subjects + links.linked(to: subjects)
+    }
+}
+
+extension GrantTable {
+    /// Of an offer at Google Play that the catalog no longer has: the key under which it was granted, or its use was kept.
+    func formerKey(
+        of offer: GooglePlayOfferPath,
+        boughtWith purchase: PurchaseKey,
+        in packageName: PackageName
+    ) throws(StorageError) -> Int64? {
+        let granted = try IssuedGrantTable(connection: connection).formerKeys(
+            .googlePlay,
+            app: packageName.text,
+            productID: offer.productID,
+            basePlanID: offer.basePlanID,
+            offerID: offer.offerID
+        )
+        if let key = granted.first { return key }
+        let name = StoreRedemption.Name(offer)
+        return try RedemptionRows(connection: connection).all(of: purchase.bytes)
+            .first { $0.name == name && $0.app == packageName.text }?.offerKey
+    }
+}
