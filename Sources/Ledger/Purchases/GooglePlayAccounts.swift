@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import OfferDomain
+import OfferDomain
 import ServiceRuntime
 import Storage
 
@@ -34,54 +34,5 @@ struct GooglePlayAccounts {
             found[account] = try connection.first(row) { $0.blob(0) }
         }
         return found
-    }
-}
-
-extension LedgerWriter {
-    /// A report with the customers' keys in place of the accounts that it names, if they are ours; every other is left out.
-    func withCustomers(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> GooglePlayPurchaseReport {
-        if report.accounts.isEmpty { return report }
-        let customers = try database(googlePlayAccounts.customers(of: Set(report.accounts.map(\.subject))))
-        return report.naming(customers)
-    }
-
-    /// Notes whose account id the answer to a request has, if it has one; the entry of that index says so.
-    func giveOut(_ request: DecisionRequest, entry: Int64) throws(LedgerError) {
-        guard case .authorization(let plan) = request.grantable, let customer = request.account else { return }
-        try database(googlePlayAccounts.add(plan.accountID, of: customer, entry: entry))
-        if !request.successions.isEmpty { try noteInForce([customer]) }
-    }
-
-    /// Those of the purchases that belong neither to these customers nor to one that a backend or store linked to them: by the
-    /// account that each names, or else by the one that it is on record with.
-    func purchasesOfOthers(
-        _ named: [PurchaseKey: [UInt8]],
-        than own: [[UInt8]]
-    ) throws(LedgerError) -> Set<PurchaseKey> {
-        let known = try own + vouchedLinks(of: own)
-        let customers = try database(googlePlayAccounts.customers(of: Set(named.values)))
-        var others: Set<PurchaseKey> = []
-        for (purchase, account) in named {
-            var holder = customers[account]
-            if holder == nil { holder = try database(holders.account(of: purchase.bytes)) }
-            if let holder, !known.contains(holder) { others.insert(purchase) }
-        }
-        return others
-    }
-}
-
-extension Committer {
-    /// Those of the purchases that belong to other customers, by the accounts that they name; all by their keys.
-    package func purchasesOfOthers(
-        _ named: [PurchaseKey: [UInt8]],
-        than own: [[UInt8]]
-    ) async throws(LedgerError) -> Set<PurchaseKey> {
-        if named.isEmpty { return [] }
-        let found = Guarded<Set<PurchaseKey>>([])
-        try await look { writer throws(LedgerError) in
-            let others = try writer.purchasesOfOthers(named, than: own)
-            found.withLock { $0 = others }
-        }
-        return found.withLock { $0 }
     }
 }

@@ -130,3 +130,13 @@ package struct GooglePlayMessage: Hashable, Sendable {
         self.environment = environment
     }
 }
+
+extension GooglePlayPurchaseReport {
+    /// The keys that were made of names for it; none where there is but one epoch.
+    ///
+    /// An account is named by the purchase itself, as it was called when it was bought, and is not among them.
+    var keysInForce: Set<[UInt8]> {
+        guard place.keys.hasEarlierEpochs else { return [] }
+        return Set(successions.map(\.current) + links.map(\.subject))
+    }
+}

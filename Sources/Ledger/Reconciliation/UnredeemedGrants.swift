@@ -14,17 +14,6 @@ package struct UnredeemedGrant: Hashable, Sendable {
     let rule: String
 }
 
-extension AuditEntry {
-    static func details(of grant: UnredeemedGrant) -> [Member] {
-        let isPlay = grant.place.store == Store.googlePlay.recordName
-        return [
-            (isPlay ? "package" : "bundle", .text(grant.place.app)), ("grant", .text(grant.grantID.description)),
-            ("offer", .text(grant.offerID)), ("product", .text(grant.productID)), ("rule", .text(grant.rule)),
-            ("ts", .integer(grant.grantedAt.milliseconds)),
-        ] + (grant.basePlanID.map { [("base", .text($0))] } ?? [])
-    }
-}
-
 /// Finds grants that were never redeemed, each once; up to where it has looked is kept for each app.
 ///
 /// Used by one thread.

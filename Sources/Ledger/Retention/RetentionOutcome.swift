@@ -43,34 +43,3 @@ package struct RetentionOutcome: Hashable, Sendable {
     /// How long after an answer canceling counts.
     package static let hours = 24
 }
-
-extension NotificationReceipt {
-    /// Whether a subscriber has switched off renewal, or had it switched off.
-    fileprivate var isCancellation: Bool {
-        type == NotificationType.didChangeRenewalStatus.rawValue
-            && subtype == NotificationSubtype.autoRenewDisabled.rawValue
-    }
-}
-
-extension LedgerWriter {
-    /// Keeps what was shown until it is known what became of it.
-    func note(_ shown: ShownAnswer, requestID: UniqueID, at now: Timestamp) throws(LedgerError) {
-        try database(retentionAnswers.add(shown, requestID: requestID, at: now))
-    }
-
-    /// Notes which answers a subscriber canceled after, if that is what a report tells.
-    func noteCancellation(_ report: SubscriptionReport) throws(LedgerError) {
-        guard let notification = report.notification, notification.isCancellation else { return }
-        for chain in report.history.chains.keys {
-            let earlier = report.successions.filter { $0.current == chain.bytes }.flatMap(\.earlier)
-            for key in [chain.bytes] + earlier {
-                retentionOutcomes += try database(retentionAnswers.cancel(key, at: notification.signedAt))
-            }
-        }
-    }
-
-    /// Settles some of the answers without a cancellation in time, and deletes some that are old.
-    package func settleRetention(at now: Timestamp) throws(LedgerError) {
-        retentionOutcomes += try database(retentionAnswers.settle(at: now))
-    }
-}

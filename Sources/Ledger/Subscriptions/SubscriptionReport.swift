@@ -161,3 +161,8 @@ package enum Absorption: Hashable, Sendable {
     /// A notification that was on record already.
     case repeated
 }
+
+extension SubscriptionReport {
+    /// The keys that were made of names for it; none where there is but one epoch.
+    var keysInForce: Set<[UInt8]> { Set(successions.map(\.current)) }
+}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Configuration
+import Configuration
 import OfferDomain
 import ServiceRuntime
-package import Storage
+import Storage
 
 /// Since when the catalog has each offer, by the name that its store has for it.
 ///
@@ -76,12 +76,4 @@ struct CatalogNameTable {
         columns: "store, product_id, base_plan_id, offer_id, store_app, first_seen_at",
         onConflict: .keeps
     )
-}
-
-extension Catalog {
-    /// Keeps since when the ledger's service has these offers.
-    package func note(in ledger: LedgerAccess) throws(StorageError) {
-        let table = CatalogNameTable(connection: try ledger.open())
-        try table.note(offers.map { StoreOfferName($0.listing) }, at: ledger.clock.now())
-    }
 }

@@ -39,36 +39,3 @@ package final class AppRefusals: Sendable {
         request.knowledge.isVouchedFor || reserve?.isTouched != true
     }
 }
-
-/// Why an app did not get an offer; all of it out of closed lists.
-package struct CountedRefusal: Hashable, Sendable {
-    let callerID: CallerID
-    let app: AppName
-    let offer: CatalogOfferID
-    let outcome: Outcome
-    /// The first rule that was not met, and why; `nil` if all were met, and the offer is not as it must be at the store.
-    let rule: String?
-    let code: FindingCode?
-
-    init(_ request: DecisionRequest, _ decision: Decision) {
-        let reason = decision.reasons.first
-        callerID = request.callerID
-        app = request.offer.app
-        offer = request.offer.id
-        outcome = decision.outcome
-        rule = reason?.rule
-        code = reason?.code
-    }
-}
-
-extension AuditEntry {
-    static func details(of refusals: Counted<CountedRefusal>) -> [Member] {
-        details(of: refusals) { refusal in
-            let members = [
-                ("caller", refusal.callerID.text), ("bundle", refusal.app.text), ("offer", refusal.offer.text),
-                ("outcome", refusal.outcome.rawValue), ("rule", refusal.rule), ("code", refusal.code?.rawValue),
-            ]
-            return members.compactMap { name, text in text.map { (name, .text($0)) } }
-        }
-    }
-}

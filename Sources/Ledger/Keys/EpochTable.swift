@@ -21,7 +21,7 @@ package struct EpochTable {
         package let destroyedAt: Timestamp?
     }
 
-    private let connection: any DatabaseConnection
+    let connection: any DatabaseConnection
 
     package init(connection: any DatabaseConnection) {
         self.connection = connection
@@ -51,41 +51,6 @@ package struct EpochTable {
             try connection.all(SQL("SELECT epoch FROM customer_epochs WHERE destroyed_at IS NOT NULL")) { $0.text(0) }
         )
     }
-
-    /// Notes that the secret of an epoch is destroyed, and forgets what would lead from its entries to anybody.
-    ///
-    /// `next` is the epoch that took over.
-    func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
-        // What was granted at the very end was used a little later, and would now pass for used without a grant.
-        let settled = min(next.begunAt.adding(hours: Self.settlingHours), now)
-        let listed = try all().filter { $0.destroyedAt == nil }
-        try EpochForgetting(
-            connection: connection,
-            epoch: epoch,
-            next: next,
-            oldest: listed.first?.ordinal ?? epoch.ordinal
-        ).run(settled: settled)
-        // Of what is not listed any more there is one epoch less.
-        let oldest = listed.first { $0.ordinal != epoch.ordinal }?.ordinal ?? epoch.ordinal
-        try connection.run(
-            SQL(
-                "DELETE FROM customer_key_epochs WHERE ordinal = ? OR ordinal <= ?",
-                .integer(epoch.ordinal),
-                .integer(oldest)
-            )
-        )
-        try connection.run(
-            SQL(
-                "UPDATE customer_epochs SET destroyed_at = ?, forgotten_until = ? WHERE epoch = ?",
-                .integer(now.milliseconds),
-                .integer(settled.milliseconds),
-                .text(epoch.name)
-            )
-        )
-    }
-
-    /// How long after a grant a use of it may come, in either store.
-    private static let settlingHours = 96
 
     /// Uses of offers before this are not looked at any more; `nil` if no epoch was destroyed.
     package func forgottenUntil() throws(StorageError) -> Timestamp? {

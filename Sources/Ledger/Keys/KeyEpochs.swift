@@ -34,18 +34,3 @@ struct KeyEpochs {
         return found
     }
 }
-
-extension SubscriptionReport {
-    /// The keys that were made of names for it; none where there is but one epoch.
-    var keysInForce: Set<[UInt8]> { Set(successions.map(\.current)) }
-}
-
-extension GooglePlayPurchaseReport {
-    /// The keys that were made of names for it; none where there is but one epoch.
-    ///
-    /// An account is named by the purchase itself, as it was called when it was bought, and is not among them.
-    var keysInForce: Set<[UInt8]> {
-        guard place.keys.hasEarlierEpochs else { return [] }
-        return Set(successions.map(\.current) + links.map(\.subject))
-    }
-}

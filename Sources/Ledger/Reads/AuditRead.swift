@@ -120,30 +120,3 @@ extension AuditQuery {
         return conditions
     }
 }
-
-extension AuditEntry {
-    static func details(of read: AuditRead) -> [Member] {
-        [
-            ("call", .text(read.call.rawValue)), ("count", .integer(Int64(read.count))),
-            ("for", .list(read.conditions.map { .text($0.text) })),
-        ] + (read.caller.map { [("caller", .text($0.text))] } ?? [])
-    }
-
-    static func details(of fetches: Counted<AuditFetch>) -> [Member] {
-        details(of: fetches) { fetch in
-            [("call", .text(fetch.call.rawValue))] + (fetch.caller.map { [("caller", .text($0.text))] } ?? [])
-        }
-    }
-
-    /// The most frequent first; what has no room in an entry is summed up.
-    static func details<Key>(of counted: Counted<Key>, _ members: (Key) -> [Member]) -> [Member] {
-        let rows = counted.counts.map { (members: members($0.key), count: $0.value) }
-            .sorted { $0.count > $1.count }
-        let told = rows.prefix(Counted<Key>.mostTold)
-        let others = counted.others + rows.dropFirst(told.count).map(\.count).reduce(0, +)
-        return [
-            ("counts", .list(told.map { .object($0.members + [("count", .integer(Int64($0.count)))]) })),
-            ("from", .integer(counted.from.milliseconds)), ("until", .integer(counted.until.milliseconds)),
-        ] + (others > 0 ? [("others", .integer(Int64(others)))] : [])
-    }
-}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package import JSON
-package import OfferDomain
+import JSON
+import OfferDomain
 
 extension PurchaseBinding {
     /// What a purchase carries: the token of StoreKit 2, or the user name of StoreKit 1, which knows no other than
     /// promotional offers; never both.
-    package init(_ reader: inout ObjectReader, takesUsername: Bool) {
+    init(_ reader: inout ObjectReader, takesUsername: Bool) {
         let token = reader.optional("appAccountToken", "a UUID, as 8-4-4-4-12 hexadecimal digits") { value in
             value.stringSlice.flatMap { UniqueID(utf8: $0) }
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 import Glibc
 import OfferDomain
 package import ServiceRuntime
@@ -146,4 +147,12 @@ package enum LedgerChangeError<Failure: Error>: Error {
     case refused(Failure)
     /// The database could not be used.
     case ledger(LedgerError)
+}
+
+extension Catalog {
+    /// Keeps since when the ledger's service has these offers.
+    package func note(in ledger: LedgerAccess) throws(StorageError) {
+        let table = CatalogNameTable(connection: try ledger.open())
+        try table.note(offers.map { StoreOfferName($0.listing) }, at: ledger.clock.now())
+    }
 }

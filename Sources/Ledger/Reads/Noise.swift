@@ -14,11 +14,3 @@ package struct Noise: Hashable, Sendable {
         self.problem = problem
     }
 }
-
-extension AuditEntry {
-    static func details(of noise: Counted<Noise>) -> [Member] {
-        details(of: noise) { noise in
-            [("problem", .text(noise.problem))] + (noise.call.map { [("call", .text($0))] } ?? [])
-        }
-    }
-}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import Configuration
+import OfferDomain
+
+/// A key of the ledger, and what it was under the secrets of earlier epochs.
+package struct KeySuccession: Hashable, Sendable {
+    /// 16 bytes.
+    package let current: [UInt8]
+    /// Of the same length.
+    package let earlier: [[UInt8]]
+
+    /// `nil` if there are no earlier epochs.
+    init?(_ pseudonym: Pseudonym) {
+        guard !pseudonym.earlier.isEmpty else { return nil }
+        current = pseudonym.ledgerKey
+        earlier = pseudonym.earlier.map(\.ledgerKey)
+    }
+
+    init(current: [UInt8], earlier: [[UInt8]]) {
+        self.current = current
+        self.earlier = earlier
+    }
+}
