@@ -34,7 +34,7 @@ package struct AccountTokenChange: Sendable {
         package let originalTransactionID: TransactionID
         /// What they are to carry.
         package let appAccountToken: UniqueID
-        /// Whose account that is.
+        /// The customer that the token stands for.
         package let customerID: CustomerID
 
         package init(

@@ -15,7 +15,7 @@ package struct MatchedRedemption: Hashable, Sendable {
     package let use: StoreRedemption
     /// The offer's key in the ledger, at Google Play.
     package let offerKey: Int64?
-    /// `nil` if no grant of ours fits: it was made by somebody else's signature, or before this ledger.
+    /// `nil` if no grant of ours fits: it was made by a signature of another program, or before this ledger.
     package let grantID: UniqueID?
     /// What shows that the use came from the grant; `nil` without one.
     package let way: Way?

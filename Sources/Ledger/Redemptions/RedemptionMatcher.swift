@@ -2,7 +2,7 @@
 package import OfferDomain
 package import Storage
 
-/// What one store's evidence has of uses and of those who may have had a grant for them; inside an open transaction.
+/// What one store's evidence shows of uses, and the grants that each may have come from; inside an open transaction.
 package protocol RedemptionSource {
     /// The app whose uses it knows; empty if it knows those of every app.
     var app: String { get }
@@ -61,7 +61,7 @@ package struct RedemptionCandidate {
 struct RedemptionMatcher {
     let rows: RedemptionRows
 
-    /// So many subscriptions are looked at together.
+    /// The most subscriptions that are looked at together.
     private static let mostSubscriptions = 256
 
     /// All subscriptions that may have used the same grants as the changed ones, and all their uses, the oldest first.

@@ -43,7 +43,7 @@ struct RedemptionRow: Hashable {
         (match, environment) = (row.text(13), row.text(14))
     }
 
-    /// The same of no app in particular: evidence of the App Store does not say whose a chain is.
+    /// The same of no app in particular: evidence of the App Store does not say of which app a chain is.
     var withoutApp: RedemptionRow {
         var row = self
         row.app = ""

@@ -4,8 +4,8 @@ package import Storage
 
 /// The uses that customers made of offers, each with the grant that it came from.
 ///
-/// Play shows a developer-determined offer to every device, and a key may be used elsewhere, so a use without a grant is what
-/// this service is for to find. The rows of all subscriptions that may have used the same grants are drawn anew together
+/// Google Play shows a developer-determined offer to every device, and a key may be used elsewhere: this service finds the uses
+/// without a grant. The rows of all subscriptions that may have used the same grants are drawn anew together
 /// whenever one of them changes, so the table follows the evidence and not the order in which it came. Used by one thread,
 /// inside an open transaction.
 package struct RedemptionTable {
@@ -71,7 +71,7 @@ package struct RedemptionTable {
         return (compared, differing)
     }
 
-    /// A grant that was used for a subscription counts for it from then on, whoever will have it.
+    /// A grant that was used for a subscription counts for it from then on, also if it gets another customer.
     private func count(_ matched: MatchedRedemption, _ source: some RedemptionSource) throws(StorageError) {
         guard let grantID = matched.grantID else { return }
         let subscription = matched.use.subscription

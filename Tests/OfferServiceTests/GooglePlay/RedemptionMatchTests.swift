@@ -152,6 +152,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `counts a grant for the purchase that used it, if the purchase has its mark`(isMarked: Bool) async throws {
+        try await withPlayService { world in
+            let grant = try world.grant(to: "anna", daysAgo: 3)
+            let mark = isMarked ? try world.mark(grant) : nil
+            try await buy(world, "a", Self.used(world, by: "anna", daysAgo: 2, mark: mark))
+            #expect(try world.redemptions() == ["winback-50 redeemed \(isMarked ? "mark" : "customer")"])
+            let grants: StaticString = """
+                SELECT count(*) || '' FROM grants JOIN redemptions ON redemptions.grant_id = grants.grant_id
+                WHERE grants.subject = redemptions.subscription
+                """
+            #expect(try world.service.rows([grants]) == [isMarked ? "1" : "0"])
+        }
+    }
+
     @Test func `gives a grant that a mark claims to no other use of the customer's`() async throws {
         try await withPlayService { world in
             let grant = try world.grant(to: "anna", daysAgo: 4)
