@@ -64,7 +64,7 @@ test-check: setup-checks ## run the tests that only the check ring has
 format: ## format all Swift files in place
 	swift format --in-place --recursive --parallel Sources Tests Package.swift Clients
 
-lint: ## check the formatting, functions and files, the share of doc comments, and the order of folders
+lint: ## check the formatting, functions and files, doc comments and their links, and the order of folders
 	swift format lint --strict --recursive --parallel Sources Tests Package.swift Clients
 	@/usr/bin/python3 -B Scripts/check-functions --self-test
 	@Scripts/failures --self-test

@@ -74,7 +74,7 @@ package struct EventDetails: Hashable, Sendable {
     package var environment: String?
     /// What came of a use, by the name that records have for it, such as `pending` or `redeemed`.
     package var state: String?
-    /// How a use compares with grants: ``RedemptionMatch`` as records have it.
+    /// How a use compares with grants: `RedemptionMatch` as records have it.
     package var match: String?
     /// The key of the chain or of the purchase.
     package var subscription: String?
@@ -92,7 +92,7 @@ package struct EventDetails: Hashable, Sendable {
     package var refundedMillipercent: Int64?
     /// The key that was disabled.
     package var keyID: String?
-    /// The cause of a seal: ``SealCause`` as records have it.
+    /// The cause of a seal: `SealCause` as records have it.
     package var cause: String?
 
     /// Nothing is known; an event has only some of the members.

@@ -37,7 +37,7 @@ package final class Membership: Sendable {
 
         /// `reload` is called when another instance reloads its files.
         ///
-        /// `known` is what ``InstanceTable/reloads()`` said before this instance read its files: what is asked for later is
+        /// `known` is what `InstanceTable.reloads()` said before this instance read its files: what is asked for later is
         /// followed. Without it, what is asked for once this instance has looked around.
         package init(after known: Int64? = nil, reload: @escaping @Sendable () -> Void) {
             self.known = known

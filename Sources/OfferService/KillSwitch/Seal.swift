@@ -58,7 +58,7 @@ package final class Seal: Sendable {
     /// Whether every instance that shares the database has said that it obeys what was said of that key.
     package func isObeyed(_ key: KeyID) -> Bool { gate.heldKeys[key] == nil && gate.stored.keys[key] != false }
 
-    /// Every cause that holds, in the order of ``SealCause``.
+    /// Every cause that holds, in the order of `SealCause`.
     package var causes: [ActiveSeal] {
         var causes = gate.seals
         if let (since, reason) = unwritable() {

@@ -75,7 +75,7 @@ package struct QueryParameters {
         return found.first.flatMap { $0.value.isEmpty ? nil : $0.value }
     }
 
-    /// The instant that a parameter means, as ``TimeExpression`` reads it.
+    /// The instant that a parameter means, as `TimeExpression` reads it.
     mutating func time(_ name: String, at now: Timestamp) -> TimeExpression? {
         value(name, TimeExpression.expectation) { TimeExpression($0, at: now) }
     }

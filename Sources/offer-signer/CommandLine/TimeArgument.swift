@@ -7,7 +7,7 @@ import ServiceRuntime
 enum TimeArgument {
     static let expected = TimeExpression.expectation
 
-    /// Reads a time as ``TimeExpression`` does; `nil` for anything else.
+    /// Reads a time as `TimeExpression` does; `nil` for anything else.
     static func parse(_ text: String, at now: Timestamp) -> Timestamp? { TimeExpression(text, at: now)?.instant }
 
     /// The same with the present time.

@@ -29,7 +29,7 @@ struct AuditCustomersCall: Sendable {
         let pseudonyms = snapshot.pseudonyms.without(destroyed)
         let users = asked.names.map { ($0.name, $0.identity, pseudonyms.pseudonym(of: $0.identity, in: asked.app)) }
         var recorded: [Pseudonym] = []
-        // Of each name the newest alone, as ``CustomerLookup`` has it.
+        // Of each name the newest alone, as `CustomerLookup` has it.
         for user in users.map(\.2) where !recorded.contains(where: { $0.recordText == user.recordText }) {
             recorded.append(user)
         }

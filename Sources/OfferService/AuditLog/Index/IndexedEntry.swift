@@ -35,7 +35,7 @@ struct IndexedEntry: Sendable {
             + [("t", .time), ("fault", .fault), ("allow", .allow), ("counts", .counts), ("why", .why)]
     }
 
-    /// The values under which the entry is to be found; ``AuditQuery/matches(_:)`` is what they follow.
+    /// The values under which the entry is to be found; `AuditQuery.matches(_:)` is what they follow.
     private(set) var terms: [(field: AuditQuery.Field, value: Place)] = []
     /// Milliseconds since 1970 UTC.
     private(set) var time: Int64?

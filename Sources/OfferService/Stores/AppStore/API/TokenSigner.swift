@@ -12,7 +12,7 @@ package protocol TokenSigner: Sendable {
 
     /// Records the use of the key, then signs.
     ///
-    /// - Throws: ``StoreError/cannotSign(reason:)``.
+    /// - Throws: `StoreError.cannotSign(reason:)`.
     func signature(for request: TokenRequest) async throws(StoreError) -> SignedToken
 }
 

@@ -12,7 +12,7 @@ extension PlayCatalog {
     /// Source: Google, [subscriptions.list](https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions/list)
     /// and [offers.list](https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions.basePlans.offers/list).
     ///
-    /// - Throws: ``StoreError/badAnswer(reason:)`` if a page is no page of such a list; then nothing is known.
+    /// - Throws: `StoreError.badAnswer(reason:)` if a page is no page of such a list; then nothing is known.
     package init(
         of packageName: PackageName,
         subscriptions: [JSONDocument],

@@ -12,7 +12,7 @@ package protocol GoogleAssertionSigner: Sendable {
 
     /// Records the use of the key, then signs.
     ///
-    /// - Throws: ``StoreError/cannotSign(reason:)``.
+    /// - Throws: `StoreError.cannotSign(reason:)`.
     func assertion(
         for packageName: PackageName,
         _ scope: GoogleScope,
