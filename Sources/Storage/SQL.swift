@@ -23,7 +23,7 @@ package enum SQLValue: Hashable, Sendable {
 
 /// A statement and the values for its placeholders.
 ///
-/// The text is written in the program, so no data can become SQL; only ``Insertion`` and ``TableCopy`` put texts together.
+/// The text is written in the program, so no data can become SQL; only ``Insertion``, ``KeyTables`` and ``TableCopy`` put texts together.
 /// Values are `?` in it, in their order, on every engine.
 package struct SQL: Sendable {
     let text: SQLText

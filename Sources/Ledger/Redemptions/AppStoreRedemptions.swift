@@ -6,28 +6,33 @@ package import Storage
 /// The uses of promotional offers that evidence of the App Store shows, in the chains of one app or of all.
 package struct AppStoreRedemptions: RedemptionSource {
     private let tables: SubscriptionTables
-    let grants: GrantTable
-    let bundleID: BundleID?
+    private let grants: GrantTable
+    private let links: CustomerLinks
+    private let bundleID: BundleID?
     /// The offer that was used; `nil` if the catalog has none of that name.
-    let offer: (StoreRedemption) -> CatalogOffer?
+    private let offer: (StoreRedemption) -> CatalogOffer?
     private var connection: any DatabaseConnection { grants.connection }
-    private var links: CustomerLinks { CustomerLinks(connection: connection) }
     private var issued: IssuedGrantTable { IssuedGrantTable(connection: connection) }
 
     /// Those of one app.
-    init(_ grants: GrantTable, of bundleID: BundleID, _ catalog: Catalog) {
-        self.init(grants, bundleID) { catalog.appStoreOffer(of: $0, in: bundleID) }
+    init(_ grants: GrantTable, links: CustomerLinks, of bundleID: BundleID, _ catalog: Catalog) {
+        self.init(grants, links: links, of: bundleID) { catalog.appStoreOffer(of: $0, in: bundleID) }
     }
 
     /// Those of all apps of the catalog: a chain is kept without its app, and a product ID belongs to one alone.
-    package init(_ grants: GrantTable, ofAll catalog: Catalog) {
-        self.init(grants, nil) { use in
+    package init(_ grants: GrantTable, links: CustomerLinks, ofAll catalog: Catalog) {
+        self.init(grants, links: links, of: nil) { use in
             catalog.apps.keys.lazy.compactMap { catalog.appStoreOffer(of: use, in: $0) }.first
         }
     }
 
-    private init(_ grants: GrantTable, _ bundleID: BundleID?, offer: @escaping (StoreRedemption) -> CatalogOffer?) {
-        (self.grants, self.bundleID, self.offer) = (grants, bundleID, offer)
+    private init(
+        _ grants: GrantTable,
+        links: CustomerLinks,
+        of bundleID: BundleID?,
+        offer: @escaping (StoreRedemption) -> CatalogOffer?
+    ) {
+        (self.grants, self.links, self.bundleID, self.offer) = (grants, links, bundleID, offer)
         tables = SubscriptionTables(connection: grants.connection)
     }
 

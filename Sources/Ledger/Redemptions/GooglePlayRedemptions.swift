@@ -7,13 +7,13 @@ package import Storage
 package struct GooglePlayRedemptions: RedemptionSource {
     private let tables: GooglePlayTables
     private let grants: GrantTable
+    private let links: CustomerLinks
     private let place: GooglePlayPlace
     private var connection: any DatabaseConnection { grants.connection }
-    private var links: CustomerLinks { CustomerLinks(connection: connection) }
 
     /// Those of the app that is meant by the place.
-    package init(_ grants: GrantTable, at place: GooglePlayPlace) {
-        (self.grants, self.place) = (grants, place)
+    package init(_ grants: GrantTable, links: CustomerLinks, at place: GooglePlayPlace) {
+        (self.grants, self.links, self.place) = (grants, links, place)
         tables = GooglePlayTables(connection: grants.connection)
     }
 

@@ -30,17 +30,17 @@ package struct ReconciliationCheck {
 
     /// Compares the whole ledger; blocks the thread meanwhile.
     package func run() throws(StorageError) -> Outcome {
-        let grants = GrantTable(connection: connection)
+        let (grants, links) = (GrantTable(connection: connection), CustomerLinks(connection: connection))
         let table = RedemptionTable(grants)
         var outcome = Outcome()
         func add(_ found: (compared: Int, differing: [[UInt8]])) {
             outcome.compared += found.compared
             outcome.differing += found.differing.map { AuditEntry.text(ofKey: $0) }
         }
-        add(try table.differences(AppStoreRedemptions(grants, ofAll: catalog)))
+        add(try table.differences(AppStoreRedemptions(grants, links: links, ofAll: catalog)))
         for app in catalog.googlePlayApps.values.sorted(by: { $0.packageName.text < $1.packageName.text }) {
             let place = GooglePlayPlace(app, pseudonyms, catalog)
-            add(try table.differences(GooglePlayRedemptions(grants, at: place)))
+            add(try table.differences(GooglePlayRedemptions(grants, links: links, at: place)))
         }
         return outcome
     }

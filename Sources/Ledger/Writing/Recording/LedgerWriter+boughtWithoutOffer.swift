@@ -73,15 +73,12 @@ extension LedgerWriter {
         of bundleID: BundleID,
         _ catalog: Catalog
     ) throws(LedgerError) -> UnusedGrant? {
+        let redemptions = AppStoreRedemptions(grants, links: links, of: bundleID, catalog)
         var newest: UnusedGrant?
         for offer in catalog.offers {
             guard let listing = offer.appStore, let offerID = listing.offerID, listing.bundleID == bundleID,
                 listing.productID.text == purchase.record.productID,
-                let grantID = try unusedGrant(
-                    of: offer,
-                    before: purchase,
-                    AppStoreRedemptions(grants, of: bundleID, catalog)
-                )
+                let grantID = try unusedGrant(of: offer, before: purchase, redemptions)
             else { continue }
             if let newest, newest.grantID > grantID { continue }
             newest = UnusedGrant(grantID: grantID, offerID: offerID.text, rule: offer.id.text)
@@ -99,9 +96,7 @@ extension LedgerWriter {
         let earliest = latest.adding(minutes: -BoughtWithoutOffer.purchaseMinutes)
         let grants = try database(redemptions.grants(of: offer, to: purchase.chain).map(\.id))
         for grantID in grants.sorted(by: >) where grantID.timestamp >= earliest && grantID.timestamp <= latest {
-            let isUsed = try isAnyRow(
-                SQL("SELECT 1 FROM redemptions WHERE grant_id = ?", .blob(grantID.bytes))
-            )
+            let isUsed = try isAnyRow(SQL("SELECT 1 FROM redemptions WHERE grant_id = ?", .blob(grantID.bytes)))
             if !isUsed { return grantID }
         }
         return nil

@@ -30,7 +30,7 @@ extension LedgerWriter {
     /// Brings the redemptions that may have come from the same grants up to what is known now.
     func drawRedemptions(of purchases: Set<PurchaseKey>, _ place: GooglePlayPlace) throws(LedgerError) {
         guard !purchases.isEmpty else { return }
-        let source = GooglePlayRedemptions(grants, at: place)
+        let source = GooglePlayRedemptions(grants, links: links, at: place)
         try drawRedemptions(of: purchases.map(\.bytes), source, in: place.app.name)
     }
 }

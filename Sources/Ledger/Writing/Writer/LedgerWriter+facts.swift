@@ -158,7 +158,7 @@ extension LedgerWriter {
         _ catalog: Catalog
     ) throws(LedgerError) {
         guard !chains.isEmpty else { return }
-        let source = AppStoreRedemptions(grants, of: bundleID, catalog)
+        let source = AppStoreRedemptions(grants, links: links, of: bundleID, catalog)
         let uses = try drawRedemptions(of: chains.map(\.bytes), source, in: AppName(bundleID))
         try noteClients(of: uses, catalog, in: bundleID)
     }
