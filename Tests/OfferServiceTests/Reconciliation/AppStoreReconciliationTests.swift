@@ -405,6 +405,16 @@ private let rows = [
         }
     }
 
+    @Test func `all links of customers are read once, however many uses a store reports`() async throws {
+        let statements = Statements()
+        try await withStoreService(asksStore: false, wrap: statements.wrap) { world in
+            let chains = [firstChain, "2000000000000099"].map { bought($0) }
+            for id in try world.buy(chains) { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
+            #expect(try world.service.uses().count == 2)
+            #expect(statements.count(of: "SELECT count(*) FROM customer_links") == 1)
+        }
+    }
+
     @Test func `a recomputation finds what was changed in the database`() async throws {
         for change: StaticString in [
             "UPDATE redemptions SET matched_as = 'grant'", "DELETE FROM redemptions",
