@@ -36,7 +36,7 @@ package struct AppStoreRedemptions: RedemptionSource {
         tables = SubscriptionTables(connection: grants.connection)
     }
 
-    package var app: String { "" }
+    package var app: String { bundleID?.text ?? "" }
 
     package func subscriptions() throws(StorageError) -> [[UInt8]] {
         try tables.chainsWithPurchases().map(\.bytes)
@@ -62,7 +62,7 @@ package struct AppStoreRedemptions: RedemptionSource {
         return try subjects + links.linked(to: subjects)
     }
 
-    /// The grants of an offer to whoever has a chain.
+    /// The grants of an offer to the customers of a chain.
     func grants(of offer: CatalogOffer, to chain: ChainKey) throws(StorageError) -> Set<GrantCandidate> {
         try grants.candidates(of: [chain.bytes] + subjects(of: chain.bytes), offerKey: offer.ledgerKey)
     }
@@ -106,7 +106,7 @@ package struct AppStoreRedemptions: RedemptionSource {
         )
     }
 
-    /// A pending redemption with the instant at which the store first told of it, as the ledger keeps it.
+    /// A pending redemption with the time of its first report, which the ledger keeps.
     ///
     /// The store signs the same again and again. Without this each copy would be news, and an app could make as many as it
     /// likes; and the grant would be looked for as of the newest.
@@ -120,7 +120,7 @@ package struct AppStoreRedemptions: RedemptionSource {
 
     /// Of a name that the catalog no longer has: under which keys it was granted.
     ///
-    /// Those of other apps were granted to nobody who has the chain.
+    /// Keys of other apps find no grant: pseudonyms differ between apps.
     private func formerKeys(of use: StoreRedemption) throws(StorageError) -> [Int64] {
         if use.name.offerID.isEmpty { return [] }
         return try issued.formerKeys(.appStore, productID: use.name.productID, offerID: use.name.offerID)
