@@ -32,7 +32,7 @@ struct StreamReader {
             )
             return nil
         case (_?, _?):
-            reader.note("file", "stands beside syslog; a stream has one of them, so make two streams")
+            reader.note("file", "cannot be combined with syslog; a stream has one of them, so make two streams")
             return nil
         case (nil, let file?): return readFile(file)
         case (_?, nil): return readSyslog(&reader).map { .syslog($0) }

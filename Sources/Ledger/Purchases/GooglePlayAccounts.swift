@@ -3,11 +3,10 @@ import OfferDomain
 import ServiceRuntime
 import Storage
 
-/// The account ids that were given out, by which purchases at Google Play name a customer of ours.
+/// The account ids that were given out; by them, purchases at Google Play name customers.
 ///
-/// Many apps name accounts by a hash of their own, which looks alike: what was never given out is nobody whom the ledger
-/// knows. A purchase names its account for good, as it was called then; here stands under which key the ledger has that
-/// customer now. Used by one thread, inside an open transaction.
+/// Many apps name accounts by a hash of their own, which looks alike, so an id that was never given out names no customer. A
+/// purchase keeps the id that it was made with; the table has the key under which the ledger has that customer now. Used by one thread, inside an open transaction.
 struct GooglePlayAccounts {
     private let connection: any DatabaseConnection
 
@@ -15,7 +14,7 @@ struct GooglePlayAccounts {
         self.connection = connection
     }
 
-    /// Notes that a customer of that key is told their account id; the entry of that index says so.
+    /// Notes that the account id of the customer with that key is given out; the entry of that index records it.
     func add(_ account: GooglePlayAccountID, of customer: [UInt8], entry: Int64) throws(StorageError) {
         try connection.insert([.blob(account.key), .blob(customer), .integer(entry)], into: Self.insertion)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 
-/// What a use of an offer, as a store told of it, is in the light of what this service has granted.
+/// How a use of an offer that a store reported compares with the grants of this service.
 package enum RedemptionMatch: String, CaseIterable, Hashable, Sendable {
     /// It came from a grant.
     case granted = "grant"

@@ -4,13 +4,13 @@ package import Storage
 
 /// What one store's evidence shows of uses, and the grants that each may have come from; inside an open transaction.
 package protocol RedemptionSource {
-    /// The app whose uses it knows; empty if it knows those of every app.
+    /// The app that the uses are of; empty if they are of every app.
     var app: String { get }
 
     /// Every subscription with evidence.
     func subscriptions() throws(StorageError) -> [[UInt8]]
 
-    /// The subscriptions whose uses may have come from the same grants as those of this one.
+    /// The subscriptions with uses that may have come from the same grants as those of this one.
     func neighbours(of subscription: [UInt8]) throws(StorageError) -> [[UInt8]]
 
     /// The uses of a subscription, and the grants that each may have come from.

@@ -134,7 +134,7 @@ struct RedemptionRows {
         )
     }
 
-    /// Keeps which entry of the audit log tells of a use as it is now.
+    /// Keeps the index of the entry that records the use as it is now.
     func note(_ entryIndex: Int64, of use: StoreRedemption) throws(StorageError) {
         try connection.enqueue(
             SQL(

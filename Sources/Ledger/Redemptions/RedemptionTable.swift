@@ -5,7 +5,7 @@ package import Storage
 /// The uses that customers made of offers, each with the grant that it came from.
 ///
 /// Google Play shows a developer-determined offer to every device, and a key may be used elsewhere: this service finds the uses
-/// without a grant. The rows of all subscriptions that may have used the same grants are drawn anew together
+/// without a grant. The rows of all subscriptions that may have used the same grants are computed again together
 /// whenever one of them changes, so the table follows the evidence and not the order in which it came. Used by one thread,
 /// inside an open transaction.
 package struct RedemptionTable {
@@ -48,7 +48,7 @@ package struct RedemptionTable {
         return news.sorted { $0.use.isBefore($1.use) }
     }
 
-    /// Keeps which entry of the audit log tells of a use as it is now.
+    /// Keeps the index of the entry that records the use as it is now.
     func note(_ entryIndex: Int64, of use: StoreRedemption) throws(StorageError) { try rows.note(entryIndex, of: use) }
 
     /// What a full recomputation finds otherwise than it is kept, by the keys of subscriptions.

@@ -12,7 +12,7 @@ package struct StoreRedemption: Hashable, Sendable {
         package let productID: String
         /// Empty in the App Store.
         package let basePlanID: String
-        /// The store's ID of the offer; empty if the store told none.
+        /// The store's ID of the offer; empty if the store sent none.
         package let offerID: String
 
         init(firstTransaction: [UInt8], productID: String, basePlanID: String, offerID: String) {
@@ -41,7 +41,7 @@ package struct StoreRedemption: Hashable, Sendable {
     package let name: Name
     /// What came of it, as of the newest evidence.
     package let state: RedemptionState
-    /// When the first discounted period began; of a pending one, when the store told of it.
+    /// When the first discounted period began; of a pending use, when the store first reported it.
     package let redeemedAt: Timestamp
     /// The first money that was paid back without undoing the use.
     package let refund: Refund?

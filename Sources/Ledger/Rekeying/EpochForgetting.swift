@@ -18,7 +18,7 @@ struct EpochForgetting {
     /// Forgets; of the uses of offers, those of before `settled`.
     func run(settled: Timestamp) throws(StorageError) {
         try forgetEntries()
-        // Their grants are gone: without those each would pass for one that nobody granted.
+        // Their grants are gone, and without its grant a use would count as one that was never granted.
         try connection.run(SQL("DELETE FROM redemptions WHERE redeemed_at < ?", .integer(settled.milliseconds)))
         try forgetKeys()
         try connection.run(SQL(Self.usesOfGoneGrants))

@@ -4,7 +4,7 @@ import OfferDomain
 import Storage
 
 extension EpochTable {
-    /// Notes that the secret of an epoch is destroyed, and forgets what would lead from its entries to anybody.
+    /// Notes that the secret of an epoch is destroyed, and deletes what would lead from its entries to a customer.
     ///
     /// `next` is the epoch that took over.
     func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {

@@ -2,9 +2,9 @@
 import Cryptography
 import Storage
 
-/// Moves what the ledger has of somebody under the secret of an earlier epoch to the key that they have now.
+/// Moves what the ledger has of a customer from the key under an earlier secret to the key under the present one.
 ///
-/// Only who names a customer, a transaction or a purchase can do so: the two keys have nothing in common. From then on
+/// That takes a request or a report that names the customer, transaction or purchase: neither key gives the other. From then on
 /// everything is as if there had been one secret. Used by one thread, inside an open transaction.
 struct KeySuccessions {
     private let connection: any DatabaseConnection

@@ -15,7 +15,7 @@ extension PurchaseBinding {
         guard token == nil else {
             reader.note(
                 "applicationUsername",
-                "stands beside appAccountToken; a purchase carries one of them, so send the one that the app sets"
+                "cannot be combined with appAccountToken; a purchase carries one of them, so send the one that the app sets"
             )
             return
         }

@@ -4,7 +4,7 @@ import OfferDomain
 import ServiceRuntime
 
 extension CallerDirectory {
-    /// When the last key expires of each caller with live keys that all do; who has another can go on without it.
+    /// When the last live key of each caller expires; callers with a live key that does not expire are left out.
     func expiryGauge(at now: Timestamp) -> Gauge {
         let samples = lastExpiries(at: now).map { caller, expiry in
             Gauge.Sample(Double(expiry.milliseconds) / 1000, labels: [("caller", caller.text)])

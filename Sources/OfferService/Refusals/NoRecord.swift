@@ -12,7 +12,7 @@ package struct NoRecord: Sendable {
         (self.near, self.madeBy) = (near, madeBy)
     }
 
-    /// A sentence for the one who looks.
+    /// One sentence or more for the answer.
     package var description: String {
         if let madeBy {
             return

@@ -158,7 +158,7 @@ struct MemberTests {
                 #""appAccountToken": "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60", "applicationUsername": "ada""#
             ),
             at: "/applicationUsername",
-            saying: "stands beside appAccountToken"
+            saying: "cannot be combined with appAccountToken"
         ),
         Row(
             "everything at once",

@@ -167,7 +167,7 @@ extension FakePlayWorld {
         }
     }
 
-    @Test func `a test purchase in one store never stands beside real ones in the other`() async throws {
+    @Test func `a test purchase in one store is never counted with real ones in the other`() async throws {
         let rule = #"{all: [{environment: "production"}, \#(Self.lapsed)]}"#
         try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(rule), appStoreKey: true) { world in
             let bought = try world.play.buy(.init("premium"))

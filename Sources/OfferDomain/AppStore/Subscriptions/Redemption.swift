@@ -10,7 +10,7 @@ package struct Redemption: Hashable, Sendable {
     package let offerType: OfferType
     /// The store's id of the offer.
     package let offerID: String?
-    /// When the first discounted period began; of a pending one, when the store told of it.
+    /// When the first discounted period began; of a pending one, when the store reported it.
     package private(set) var redeemedAt: Timestamp
     /// How many discounted periods there were so far; none of a pending one.
     package let periods: Int
@@ -44,7 +44,7 @@ extension Redemption {
 /// Names a redemption by the first of its transactions.
 ///
 /// It is the same in whatever order evidence arrives. If the first transaction becomes known after the second, the
-/// name changes; so redemptions are drawn anew from a chain whenever it changes, and replace those drawn before.
+/// name changes; so all redemptions of a chain are computed again when it changes, and replace the earlier ones.
 package struct RedemptionKey: Hashable, Comparable, Sendable {
     /// The chain in which the offer was used.
     package let chain: ChainKey

@@ -77,7 +77,7 @@ struct AuditCustomersRequest: Sendable {
         if isObject, isNamed == [false, false] {
             reader.note("bundleId", "is missing, and so is packageName; the app must be named by one of them")
         } else if isNamed == [true, true] {
-            reader.note("packageName", "stands beside bundleId; name the app by one of them")
+            reader.note("packageName", "cannot be combined with bundleId; name the app by one of them")
         }
         let names = Self.names(&reader)
         if isObject, names.isEmpty, mismatches.all.isEmpty {

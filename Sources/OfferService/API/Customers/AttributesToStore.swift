@@ -76,7 +76,9 @@ struct AttributesToStore: Sendable {
             "a whole number from \(lifetimes.lowerBound) to \(lifetimes.upperBound)"
         ) { $0.integer.flatMap { lifetimes.contains($0) ? $0 : nil } }
         let instant = reader.optional("expiresAt", CustomerFactsReader.instant, CustomerFactsReader.timestamp)
-        if isStated == [true, true] { reader.note("expiresAt", "stands beside expiresInSeconds; send one of them") }
+        if isStated == [true, true] {
+            reader.note("expiresAt", "cannot be combined with expiresInSeconds; send one of them")
+        }
         if isStated == [false, false] {
             reader.note("expiresAt", "is missing, and so is expiresInSeconds; the most are \(days) days from now")
         }

@@ -120,7 +120,7 @@ extension GooglePlayPurchase.Plan {
             self = .prepaid
             return
         }
-        if isPrepaid { reader.note("prepaidPlan", "stands beside another plan") }
+        if isPrepaid { reader.note("prepaidPlan", "cannot be combined with another plan") }
         var plan = ObjectReader(value, into: mismatches)
         let isEnabled = plan.optional("autoRenewEnabled", "true or false", \.bool) ?? false
         let installments = plan.member("installmentDetails")?.object
