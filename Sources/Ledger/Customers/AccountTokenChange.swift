@@ -75,7 +75,7 @@ package struct AccountTokenChange: Sendable {
             bundleID: bundleID,
             epoch: epoch,
             history: SubscriptionHistory(),
-            links: Set(holders.map { SubscriptionLink(subject: $0.subject, chain: chain) }),
+            links: Set(holders.map { SubscriptionLink(subject: $0.subject, subscription: chain.bytes) }),
             holders: holders,
             catalog: catalog,
             successions: successions

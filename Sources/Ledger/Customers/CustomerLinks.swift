@@ -80,12 +80,14 @@ package final class CustomerLinks {
 
     // MARK: - Reading
 
-    /// Those that are linked to one of the subjects, in either direction, but are none of them; each once.
-    func linked(to subjects: [[UInt8]]) throws(StorageError) -> [[UInt8]] {
-        try links(of: subjects).map(\.subject)
+    /// The subjects, and those that are linked to one of them.
+    func withLinked(_ subjects: [[UInt8]]) throws(StorageError) -> [[UInt8]] {
+        try subjects + links(of: subjects).map(\.subject)
     }
 
-    /// The same, with whether a backend or a store says so, or only a user's token.
+    /// Those that are linked to one of the subjects, in either direction, but are none of them; each once.
+    ///
+    /// Each says whether a backend or a store says so, or only a user's token.
     func links(of subjects: [[UInt8]]) throws(StorageError) -> [Link] {
         try refresh()
         var found: [Link] = []

@@ -83,6 +83,13 @@ package struct SubscriptionTransfer: Sendable {
     package enum StoreApp: Sendable {
         case appStore(BundleID)
         case googlePlay(PackageName)
+
+        var store: Store {
+            switch self {
+            case .appStore: .appStore
+            case .googlePlay: .googlePlay
+            }
+        }
     }
 }
 

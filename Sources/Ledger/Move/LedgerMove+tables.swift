@@ -8,9 +8,9 @@ extension LedgerMove {
     static let tables: [StaticString] = [
         "audit_entries", "grants", "new_grants", "grant_places", "grant_places_state", "grants_per_day",
         "idempotency_keys", "callers", "caller_keys", "key_states", "app_store_chains", "app_store_transactions",
-        "app_store_customers", "app_store_notifications", "redemptions", "customer_links",
+        "subscription_customers", "store_notifications", "redemptions", "customer_links",
         "subscription_holders", "google_play_purchases", "customer_key_epochs", "google_play_accounts",
-        "google_play_links", "google_play_customers", "google_play_messages", "log_tiles",
+        "google_play_links", "log_tiles",
         "log_head", "checkpoints", "cosignatures", "customer_epochs", "seals", "key_uses", "audit_index_state",
         "audit_index_runs", "audit_index_parts", "issued_grants", "granted_offers", "granted_names", "catalog_names",
         "notified_apps", "unredeemed_scans", "event_endpoints", "event_deliveries", "relayed_notifications",

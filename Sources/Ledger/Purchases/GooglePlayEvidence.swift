@@ -93,13 +93,13 @@ extension GooglePlayEvidence {
     }
 
     /// The accounts that purchases name in the form of an id of ours.
-    package func accounts(_ keys: GooglePlayPseudonyms) -> Set<GooglePlayLink> {
-        var accounts: Set<GooglePlayLink> = []
+    package func accounts(_ keys: GooglePlayPseudonyms) -> Set<SubscriptionLink> {
+        var accounts: Set<SubscriptionLink> = []
         for case (let token, .purchase(let purchase)) in purchases {
-            let key = keys.purchaseKey(of: token)
+            let key = keys.purchaseKey(of: token).bytes
             for accountID in [purchase.accountID, purchase.expiredAccountID] {
                 guard let subject = accountID.flatMap(GooglePlayAccountID.init)?.key else { continue }
-                accounts.insert(GooglePlayLink(subject: subject, purchase: key))
+                accounts.insert(SubscriptionLink(subject: subject, subscription: key))
             }
         }
         return accounts
@@ -139,10 +139,10 @@ extension GooglePlayPurchaseReport {
         customer: [UInt8]? = nil,
         message: GooglePlayMessage? = nil
     ) {
-        var links: Set<GooglePlayLink> = []
+        var links: Set<SubscriptionLink> = []
         for case (let token, .purchase) in evidence.purchases {
-            let purchase = place.keys.purchaseKey(of: token)
-            links.formUnion(customers.map { GooglePlayLink(subject: $0, purchase: purchase) })
+            let purchase = place.keys.purchaseKey(of: token).bytes
+            links.formUnion(customers.map { SubscriptionLink(subject: $0, subscription: purchase) })
         }
         self.init(
             place: place,

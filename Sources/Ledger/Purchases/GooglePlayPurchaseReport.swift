@@ -33,9 +33,9 @@ package struct GooglePlayPurchaseReport: Sendable {
     /// The purchases, by their keys.
     package let history: GooglePlayHistory
     /// Which customer has which purchase, as a caller says who is vouched for.
-    package let links: Set<GooglePlayLink>
+    package let links: Set<SubscriptionLink>
     /// Which account each purchase names in the form of ours.
-    package let accounts: Set<GooglePlayLink>
+    package let accounts: Set<SubscriptionLink>
     /// Whose each purchase is now, as far as this tells; the customer whom a caller names comes before the account.
     package let holders: [SubscriptionHolder]
     /// The message that it came in; `nil` of what was asked for, or sent along.
@@ -47,8 +47,8 @@ package struct GooglePlayPurchaseReport: Sendable {
     package init(
         place: GooglePlayPlace,
         history: GooglePlayHistory,
-        links: Set<GooglePlayLink>,
-        accounts: Set<GooglePlayLink> = [],
+        links: Set<SubscriptionLink>,
+        accounts: Set<SubscriptionLink> = [],
         holders: [SubscriptionHolder] = [],
         message: GooglePlayMessage? = nil,
         successions: [KeySuccession] = []
@@ -70,7 +70,7 @@ extension GooglePlayPurchaseReport {
             history: history,
             accounts: Set(
                 accounts.compactMap { account in
-                    customers[account.subject].map { GooglePlayLink(subject: $0, purchase: account.purchase) }
+                    customers[account.subject].map { SubscriptionLink(subject: $0, subscription: account.subscription) }
                 }
             ),
             holders: holders.compactMap { holder in
@@ -82,7 +82,7 @@ extension GooglePlayPurchaseReport {
 
     func with(
         history: GooglePlayHistory,
-        accounts: Set<GooglePlayLink>,
+        accounts: Set<SubscriptionLink>,
         holders: [SubscriptionHolder]
     ) -> GooglePlayPurchaseReport {
         GooglePlayPurchaseReport(
@@ -94,19 +94,6 @@ extension GooglePlayPurchaseReport {
             message: message,
             successions: successions
         )
-    }
-}
-
-/// A customer has a purchase.
-package struct GooglePlayLink: Hashable, Sendable {
-    /// The key of a pseudonym, 16 bytes.
-    package let subject: [UInt8]
-    /// The key of the purchase.
-    package let purchase: PurchaseKey
-
-    package init(subject: [UInt8], purchase: PurchaseKey) {
-        self.subject = subject
-        self.purchase = purchase
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
+import Configuration
 package import OfferDomain
 package import Storage
 
@@ -9,6 +9,8 @@ package import Storage
 /// one thread, inside an open transaction.
 package struct GooglePlayTables {
     let connection: any DatabaseConnection
+
+    var customers: SubscriptionCustomers { SubscriptionCustomers(store: .googlePlay, connection: connection) }
 
     /// How many purchases are ever looked at together: more than any customer has, and few enough for one transaction.
     package static let mostPurchases = 256
@@ -31,7 +33,7 @@ package struct GooglePlayTables {
         var found = Reached<PurchaseKey>(limit: Self.mostPurchases)
         for purchase in Set(purchases).sorted() {
             found.add([purchase])
-            for subject in try self.subjects(of: purchase) { found.add(try self.purchases(of: subject)) }
+            for subject in try customers.subjects(of: purchase.bytes) { found.add(try self.purchases(of: subject)) }
         }
         for subject in subjects { found.add(try self.purchases(of: subject)) }
         while let purchase = found.next() { found.add(try linked(to: purchase)) }
@@ -55,26 +57,8 @@ package struct GooglePlayTables {
         return record
     }
 
-    /// The customers who have a purchase.
-    func subjects(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
-        var subjects: [[UInt8]] = []
-        try connection.rows(
-            SQL(
-                "SELECT subject FROM google_play_customers WHERE purchase = ? ORDER BY subject",
-                .blob(purchase.bytes)
-            )
-        ) { subjects.append($0.blob(0)) }
-        return subjects
-    }
-
     func purchases(of subject: [UInt8]) throws(StorageError) -> [PurchaseKey] {
-        try keys(
-            SQL(
-                "SELECT purchase FROM google_play_customers WHERE subject = ? ORDER BY purchase LIMIT ?",
-                .blob(subject),
-                .integer(Int64(Self.mostPurchases))
-            )
-        )
+        try customers.subscriptions(of: subject, limit: Self.mostPurchases).map(PurchaseKey.init)
     }
 
     /// The purchases in whose place one is, and those that took its own.
@@ -130,7 +114,9 @@ package struct GooglePlayTables {
             }
             changed.insert(key)
         }
-        for link in report.links.union(report.accounts) where try add(link) { changed.insert(link.purchase) }
+        for link in report.links.union(report.accounts) where try customers.add(link) {
+            changed.insert(PurchaseKey(link.subscription))
+        }
         return changed
     }
 
@@ -158,34 +144,6 @@ package struct GooglePlayTables {
         try connection.insert([.blob(purchase.bytes), .blob(predecessor.bytes)], into: Self.links)
     }
 
-    /// False if it was there before.
-    private func add(_ link: GooglePlayLink) throws(StorageError) -> Bool {
-        try connection.run(
-            SQL(
-                "INSERT INTO google_play_customers (subject, purchase) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                .blob(link.subject),
-                .blob(link.purchase.bytes)
-            )
-        ) == 1
-    }
-
-    // MARK: - Messages
-
-    /// Remembers a message; false if it was remembered before.
-    package func remember(_ message: GooglePlayMessage, of packageName: PackageName) throws(StorageError) -> Bool {
-        // Two apps may have two topics, which number their messages alike.
-        let key = SHA256.digest(of: Array(packageName.text.utf8) + [0] + Array(message.id.utf8))
-        return try connection.run(
-            SQL(
-                """
-                INSERT INTO google_play_messages (message_key, sent_at) VALUES (?, ?)
-                ON CONFLICT DO NOTHING
-                """,
-                .blob(Array(key.bytes.prefix(16))),
-                .integer(message.sentAt.milliseconds)
-            )
-        ) == 1
-    }
 }
 
 /// Walks from one to the next, of chains or of purchases, each once, and never further than so many.

@@ -44,9 +44,7 @@ package struct AppStoreRedemptions: RedemptionSource {
 
     package func neighbours(of chain: [UInt8]) throws(StorageError) -> [[UInt8]] {
         var neighbours: [[UInt8]] = []
-        for customer in try subjects(of: chain) {
-            neighbours += try tables.chainKeys(of: customer).sorted().map(\.bytes)
-        }
+        for customer in try subjects(of: chain) { neighbours += try tables.chains(of: customer).map(\.bytes) }
         return neighbours
     }
 
@@ -56,10 +54,7 @@ package struct AppStoreRedemptions: RedemptionSource {
 
     /// The customers who have a chain, and those who are the same people under other names.
     package func subjects(of chain: [UInt8]) throws(StorageError) -> [[UInt8]] {
-        let subjects = try connection.all(
-            SQL("SELECT subject FROM app_store_customers WHERE chain = ? ORDER BY subject", .blob(chain))
-        ) { $0.blob(0) }
-        return try subjects + links.linked(to: subjects)
+        try links.withLinked(tables.customers.subjects(of: chain))
     }
 
     /// The grants of an offer to the customers of a chain.
@@ -95,7 +90,7 @@ package struct AppStoreRedemptions: RedemptionSource {
         let earliest = redemption.redeemedAt.adding(hours: -Store.appStore.longestDelayHours)
         return RedemptionCandidate(
             use: use,
-            accounts: try account + links.linked(to: account),
+            accounts: try links.withLinked(account),
             grants: found,
             // A renewal that an offer was taken for may come much later than a purchase.
             earliestGrant: redemption.wasBought == true ? earliest : nil,

@@ -24,7 +24,7 @@ package struct GooglePlayRedemptions: RedemptionSource {
     package func neighbours(of key: [UInt8]) throws(StorageError) -> [[UInt8]] {
         let purchase = PurchaseKey(key)
         var neighbours = try tables.linked(to: purchase)
-        for subject in try customers(of: purchase) { neighbours += try tables.purchases(of: subject) }
+        for subject in try customers(of: key) { neighbours += try tables.purchases(of: subject) }
         return neighbours.map(\.bytes)
     }
 
@@ -40,7 +40,7 @@ package struct GooglePlayRedemptions: RedemptionSource {
         var chain = Reached<PurchaseKey>(limit: GooglePlayTables.mostPurchases)
         chain.add([purchase])
         while let next = chain.next() { chain.add(try tables.linked(to: next)) }
-        return try customers(of: purchase) + chain.all.map(\.bytes)
+        return try customers(of: key) + chain.all.map(\.bytes)
     }
 
     package func candidates(of key: [UInt8]) throws(StorageError) -> [RedemptionCandidate] {
@@ -90,14 +90,12 @@ package struct GooglePlayRedemptions: RedemptionSource {
     /// All names of the account that a purchase names; empty if it names none.
     private func accounts(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
         let holders = SubscriptionHolders(connection: connection)
-        let account = try holders.account(of: purchase.bytes).map { [$0] } ?? []
-        return try account + links.linked(to: account)
+        return try links.withLinked(holders.account(of: purchase.bytes).map { [$0] } ?? [])
     }
 
     /// The customers who have a purchase, and those who are the same people under other names.
-    private func customers(of purchase: PurchaseKey) throws(StorageError) -> [[UInt8]] {
-        let subjects = try tables.subjects(of: purchase)
-        return try subjects + links.linked(to: subjects)
+    private func customers(of purchase: [UInt8]) throws(StorageError) -> [[UInt8]] {
+        try links.withLinked(tables.customers.subjects(of: purchase))
     }
 }
 

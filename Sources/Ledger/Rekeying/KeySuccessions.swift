@@ -68,13 +68,11 @@ struct KeySuccessions {
             SQL(
                 """
                 UPDATE subscription_holders SET subject = ? WHERE subject = ? AND subscription IN (
-                    SELECT chain FROM app_store_customers WHERE subject = ?
-                    UNION SELECT purchase FROM google_play_customers WHERE subject = ?
+                    SELECT subscription FROM subscription_customers WHERE subject = ?
                 )
                 """,
                 .blob(current),
                 .blob(earlier),
-                .blob(current),
                 .blob(current)
             )
         )
@@ -98,7 +96,7 @@ struct KeySuccessions {
         try renameInRecords(
             """
             UPDATE app_store_transactions SET record = replace(record, ?, ?)
-            WHERE chain IN (SELECT chain FROM app_store_customers WHERE subject = ?)
+            WHERE chain IN (SELECT subscription FROM subscription_customers WHERE subject = ?)
             """,
             earlier,
             to: current,

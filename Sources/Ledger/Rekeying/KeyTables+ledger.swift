@@ -10,10 +10,10 @@ extension KeyTables {
     static let ofLedger = KeyTables([
         Table("grants", primaryKey: "subject, offer_key, grant_id", renamed: "subject", removed: ""),
         Table(
-            "app_store_customers",
-            primaryKey: "subject, chain",
-            renamed: "subject, chain",
-            removed: "subject, chain"
+            "subscription_customers",
+            primaryKey: "subject, store, subscription",
+            renamed: "subject, subscription",
+            removed: "subject, subscription"
         ),
         Table("app_store_chains", primaryKey: "chain", renamed: "chain", removed: "chain"),
         Table(
@@ -27,12 +27,6 @@ extension KeyTables {
             primaryKey: "subscription, first_transaction, product_id, base_plan_id, offer_id",
             renamed: "subscription",
             removed: "subscription, first_transaction"
-        ),
-        Table(
-            "google_play_customers",
-            primaryKey: "subject, purchase",
-            renamed: "subject, purchase",
-            removed: "subject, purchase"
         ),
         Table("google_play_purchases", primaryKey: "purchase", renamed: "purchase", removed: "purchase"),
         Table(

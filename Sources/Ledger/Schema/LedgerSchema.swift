@@ -25,9 +25,9 @@ package enum LedgerSchema {
         Migration(
             version: 1,
             name: "tables of 0.1.0",
-            statements: auditLog + auditIndex + grants + reconciliation + appStore + googlePlay + customers + callers
-                + operation + catalog + unredeemedGrants + eventDeliveries + retention + attributes + genuineApps
-                + consoleSessions
+            statements: auditLog + auditIndex + grants + reconciliation + purchases + appStore + googlePlay + customers
+                + callers + operation + catalog + unredeemedGrants + eventDeliveries + retention + attributes
+                + genuineApps + consoleSessions
         )
     ]
 
@@ -259,6 +259,29 @@ package enum LedgerSchema {
 
     // MARK: - What the stores report
 
+    /// What is kept of purchases in the same way for both stores.
+    private static let purchases: [StaticString] = [
+        """
+        CREATE TABLE subscription_customers (
+            -- Which customers have a subscription.
+            subject BLOB NOT NULL,
+            store TEXT NOT NULL,                    -- app-store or google-play
+            subscription BLOB NOT NULL,             -- a chain or a purchase
+            PRIMARY KEY (subject, store, subscription)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX subscription_customers_by_subscription ON subscription_customers (subscription)",
+        """
+        CREATE TABLE store_notifications (
+            -- Notifications that were processed, so that a repeated one changes nothing.
+            notification_id BLOB NOT NULL,          -- Apple's notificationUUID, or a digest of package name and message ID
+            store TEXT NOT NULL,                    -- app-store or google-play
+            sent_at BIGINT NOT NULL,
+            PRIMARY KEY (notification_id, store)
+        ) WITHOUT ROWID
+        """,
+    ]
+
     /// Purchases in the App Store, from signed data, notifications and the App Store Server API.
     private static let appStore: [StaticString] = [
         """
@@ -281,22 +304,6 @@ package enum LedgerSchema {
         ) WITHOUT ROWID
         """,
         "CREATE INDEX app_store_transactions_by_key ON app_store_transactions (transaction_key)",
-        """
-        CREATE TABLE app_store_customers (
-            -- Which customers have a chain.
-            subject BLOB NOT NULL,
-            chain BLOB NOT NULL,
-            PRIMARY KEY (subject, chain)
-        ) WITHOUT ROWID
-        """,
-        "CREATE INDEX app_store_customers_by_chain ON app_store_customers (chain)",
-        """
-        CREATE TABLE app_store_notifications (
-            -- Notifications that were processed, so that a repeated one changes nothing.
-            notification_id BLOB PRIMARY KEY,       -- Apple's notificationUUID, 16 bytes
-            signed_at BIGINT NOT NULL
-        ) WITHOUT ROWID
-        """,
     ]
 
     /// Purchases at Google Play, from the Google Play Developer API and real-time developer notifications.
@@ -322,22 +329,6 @@ package enum LedgerSchema {
         ) WITHOUT ROWID
         """,
         "CREATE INDEX google_play_links_by_predecessor ON google_play_links (predecessor)",
-        """
-        CREATE TABLE google_play_customers (
-            -- Which customers have a purchase.
-            subject BLOB NOT NULL,
-            purchase BLOB NOT NULL,
-            PRIMARY KEY (subject, purchase)
-        ) WITHOUT ROWID
-        """,
-        "CREATE INDEX google_play_customers_by_purchase ON google_play_customers (purchase)",
-        """
-        CREATE TABLE google_play_messages (
-            -- Notifications that were processed, so that a repeated one changes nothing.
-            message_key BLOB PRIMARY KEY,           -- digest of package name and Pub/Sub message ID
-            sent_at BIGINT NOT NULL
-        ) WITHOUT ROWID
-        """,
         """
         CREATE TABLE google_play_accounts (
             -- Account IDs (obfuscatedAccountId) that authorizations have given out. Only these name a customer.

@@ -62,10 +62,10 @@ package struct SubscriptionReport: Sendable {
             var names = customers
             if let token = transaction.appAccountToken { names.append(.appAccountToken(token)) }
             if let account = transaction.appTransactionID { names.append(.appTransaction(account)) }
-            links.formUnion(names.map { SubscriptionLink(subject: keys.key(of: $0), chain: chain) })
+            links.formUnion(names.map { SubscriptionLink(subject: keys.key(of: $0), subscription: chain.bytes) })
             for other in transaction.linkedOriginalTransactionIDs {
                 let other = keys.chainKey(of: other)
-                links.formUnion([chain, other].map { SubscriptionLink(subject: other.bytes, chain: $0) })
+                links.formUnion([chain, other].map { SubscriptionLink(subject: other.bytes, subscription: $0.bytes) })
             }
         }
         self.init(
@@ -114,19 +114,6 @@ package struct SubscriptionReport: Sendable {
             }
             return [named, account].compactMap(\.self)
         }
-    }
-}
-
-/// A customer has a chain of purchases.
-package struct SubscriptionLink: Hashable, Sendable {
-    /// The key of a pseudonym, 16 bytes.
-    package let subject: [UInt8]
-    /// The key of the chain.
-    package let chain: ChainKey
-
-    package init(subject: [UInt8], chain: ChainKey) {
-        self.subject = subject
-        self.chain = chain
     }
 }
 

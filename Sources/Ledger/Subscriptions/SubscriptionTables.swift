@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 package import OfferDomain
 package import Storage
 
@@ -8,6 +9,8 @@ package import Storage
 /// one thread, inside an open transaction.
 package struct SubscriptionTables {
     let connection: any DatabaseConnection
+
+    var customers: SubscriptionCustomers { SubscriptionCustomers(store: .appStore, connection: connection) }
 
     /// How many chains are ever looked at together: more than any customer has, and few enough for one transaction.
     package static let mostChains = 256
@@ -42,13 +45,14 @@ package struct SubscriptionTables {
     ) throws(StorageError) -> Set<ChainKey> {
         var keys = named
         for subject in subjects {
-            keys.formUnion(try chainKeys(of: subject))
-            keys.formUnion(try chainKeys(ofTransaction: subject))
+            keys.formUnion(try chains(of: subject) + chains(ofTransaction: subject))
         }
         // Links are followed to their end; a customer leads to chains, and no chain from there to other customers.
         var (waiting, asked) = (Array(keys), keys)
         while let chain = waiting.popLast(), keys.count <= Self.mostChains {
-            for (sibling, isLinked) in try siblings(of: chain) {
+            // Each may be there twice.
+            for (key, isLinked) in try customers.siblings(of: chain.bytes, limit: 2 * (Self.mostChains + 1)) {
+                let sibling = ChainKey(key)
                 keys.insert(sibling)
                 guard isLinked else { continue }
                 history.link(chain, sibling)
@@ -64,32 +68,15 @@ package struct SubscriptionTables {
         among history: SubscriptionHistory
     ) throws(StorageError) -> Bool {
         for subject in subjects {
-            let keys = try chainKeys(of: subject).union(try chainKeys(ofTransaction: subject))
-            if !keys.isDisjoint(with: history.chains.keys) { return true }
+            let keys = try chains(of: subject) + chains(ofTransaction: subject)
+            if keys.contains(where: { history.chains[$0] != nil }) { return true }
         }
         return false
     }
 
-    /// Whether the chain is known to be of that customer.
-    func isLinked(_ subject: [UInt8], _ chain: ChainKey) throws(StorageError) -> Bool {
-        try connection.first(
-            SQL(
-                "SELECT 1 FROM app_store_customers WHERE subject = ? AND chain = ?",
-                .blob(subject),
-                .blob(chain.bytes)
-            )
-        ) { _ in true } ?? false
-    }
-
     /// At most one more than ``mostChains``.
-    func chainKeys(of subject: [UInt8]) throws(StorageError) -> Set<ChainKey> {
-        try keys(
-            SQL(
-                "SELECT chain FROM app_store_customers WHERE subject = ? ORDER BY chain LIMIT ?",
-                .blob(subject),
-                .integer(Int64(Self.mostChains + 1))
-            )
-        )
+    func chains(of subject: [UInt8]) throws(StorageError) -> [ChainKey] {
+        try customers.subscriptions(of: subject, limit: Self.mostChains + 1).map(ChainKey.init)
     }
 
     /// Every chain of which a purchase is kept.
@@ -99,36 +86,10 @@ package struct SubscriptionTables {
         }
     }
 
-    private func chainKeys(ofTransaction key: [UInt8]) throws(StorageError) -> Set<ChainKey> {
-        try keys(SQL("SELECT chain FROM app_store_transactions WHERE transaction_key = ?", .blob(key)))
-    }
-
-    /// The chains that share a customer with this one, and whether the store links the two.
-    ///
-    /// A link is a chain that is a customer of itself and of the other. A chain may be there twice; of more chains than
-    /// ``mostChains``, there are at least one more than these.
-    private func siblings(of chain: ChainKey) throws(StorageError) -> [(chain: ChainKey, isLinked: Bool)] {
-        try connection.all(
-            SQL(
-                """
-                SELECT DISTINCT other.chain,
-                    CASE WHEN other.subject = this.chain OR other.subject = other.chain THEN 1 ELSE 0 END
-                FROM app_store_customers AS this
-                JOIN app_store_customers AS other ON other.subject = this.subject WHERE this.chain = ? LIMIT ?
-                """,
-                .blob(chain.bytes),
-                .integer(Int64(2 * (Self.mostChains + 1)))
-            )
-        ) { row in
-            let sibling = ChainKey(row.blob(0))
-            return (sibling, sibling != chain && row.integer(1) == 1)
+    private func chains(ofTransaction key: [UInt8]) throws(StorageError) -> [ChainKey] {
+        try connection.all(SQL("SELECT chain FROM app_store_transactions WHERE transaction_key = ?", .blob(key))) {
+            ChainKey($0.blob(0))
         }
-    }
-
-    private func keys(_ sql: SQL) throws(StorageError) -> Set<ChainKey> {
-        var keys: Set<ChainKey> = []
-        try connection.rows(sql) { keys.insert(ChainKey($0.blob(0))) }
-        return keys
     }
 
     private func add(_ key: ChainKey, to history: inout SubscriptionHistory) throws(StorageError) {
@@ -184,21 +145,11 @@ package struct SubscriptionTables {
         for (key, chain) in news.chains {
             if let merged = try merge(chain, into: key, statusesReadAt: news.statusesReadAt) { changed[key] = merged }
         }
-        for link in links where try add(link) && changed[link.chain] == nil {
-            changed[link.chain] = try chain(link.chain)?.chain
+        for link in links where try customers.add(link) {
+            let key = ChainKey(link.subscription)
+            if changed[key] == nil { changed[key] = try chain(key)?.chain }
         }
         return changed
-    }
-
-    /// False if it was there before.
-    private func add(_ link: SubscriptionLink) throws(StorageError) -> Bool {
-        try connection.run(
-            SQL(
-                "INSERT INTO app_store_customers (subject, chain) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                .blob(link.subject),
-                .blob(link.chain.bytes)
-            )
-        ) == 1
     }
 
     private func merge(
@@ -249,22 +200,6 @@ package struct SubscriptionTables {
     ) throws(StorageError) {
         let row: [SQLValue] = [.blob(chain.bytes), .blob(transaction.bytes), .text(record.json)]
         try connection.insert(row, into: Self.transactions)
-    }
-
-    // MARK: - Notifications
-
-    /// Remembers a notification; false if it was remembered before.
-    package func remember(_ notification: NotificationReceipt) throws(StorageError) -> Bool {
-        try connection.run(
-            SQL(
-                """
-                INSERT INTO app_store_notifications (notification_id, signed_at) VALUES (?, ?)
-                ON CONFLICT DO NOTHING
-                """,
-                .blob(notification.id.bytes),
-                .integer(notification.signedAt.milliseconds)
-            )
-        ) == 1
     }
 }
 

@@ -70,9 +70,9 @@ import Testing
             let writer = try begunWriter(service)
             defer { writer.rollback() }
             let pair = try transfer(service, "device-1", "ada")
-            #expect(try writer.links.linked(to: [pair.from.ledgerKey]) == [pair.to.ledgerKey])
-            #expect(try writer.links.linked(to: [pair.to.ledgerKey]) == [pair.from.ledgerKey])
-            #expect(try writer.links.linked(to: [pair.to.ledgerKey, pair.from.ledgerKey]).isEmpty)
+            #expect(try writer.links.links(of: [pair.from.ledgerKey]).map(\.subject) == [pair.to.ledgerKey])
+            #expect(try writer.links.links(of: [pair.to.ledgerKey]).map(\.subject) == [pair.from.ledgerKey])
+            #expect(try writer.links.links(of: [pair.to.ledgerKey, pair.from.ledgerKey]).isEmpty)
             #expect(try writer.transfer(pair) == .transferred(at: service.clock.now, isRepeated: true))
         }
     }
@@ -113,14 +113,14 @@ import Testing
             let writer = try begunWriter(service)
             let pair = try transfer(service, "device-1", "ada")
             #expect(try writer.transfer(pair) == .transferred(at: service.clock.now, isRepeated: false))
-            #expect(try writer.links.linked(to: [pair.from.ledgerKey]) == [pair.to.ledgerKey])
+            #expect(try writer.links.links(of: [pair.from.ledgerKey]).map(\.subject) == [pair.to.ledgerKey])
             writer.rollback()
             try writer.begin(at: service.clock.now)
-            #expect(try writer.links.linked(to: [pair.from.ledgerKey]).isEmpty)
+            #expect(try writer.links.links(of: [pair.from.ledgerKey]).isEmpty)
             #expect(try writer.transfer(pair) == .transferred(at: service.clock.now, isRepeated: false))
             try writer.commit()
             try writer.begin(at: service.clock.now)
-            #expect(try writer.links.linked(to: [pair.to.ledgerKey]) == [pair.from.ledgerKey])
+            #expect(try writer.links.links(of: [pair.to.ledgerKey]).map(\.subject) == [pair.from.ledgerKey])
             writer.rollback()
         }
     }
@@ -138,7 +138,7 @@ import Testing
             let writer = try begunWriter(service)
             defer { writer.rollback() }
             let pair = try transfer(service, "device-1", "ada")
-            #expect(try writer.links.linked(to: [pair.from.ledgerKey]) == [pair.to.ledgerKey])
+            #expect(try writer.links.links(of: [pair.from.ledgerKey]).map(\.subject) == [pair.to.ledgerKey])
         }
     }
 
@@ -151,8 +151,8 @@ import Testing
             let second = try begunWriter(service)
             defer { second.rollback() }
             for pair in pairs {
-                #expect(try second.links.linked(to: [pair.from.ledgerKey]) == [pair.to.ledgerKey])
-                #expect(try writer.links.linked(to: [pair.to.ledgerKey]) == [pair.from.ledgerKey])
+                #expect(try second.links.links(of: [pair.from.ledgerKey]).map(\.subject) == [pair.to.ledgerKey])
+                #expect(try writer.links.links(of: [pair.to.ledgerKey]).map(\.subject) == [pair.from.ledgerKey])
             }
         }
     }

@@ -105,7 +105,7 @@ import Testing
             let offer = try #require(place.catalog.offers.first)
             let subject = try pseudonym(name).ledgerKey
             var grants: Set<[UInt8]> = []
-            for subject in try [subject] + writer.links.linked(to: [subject]) {
+            for subject in try writer.links.withLinked([subject]) {
                 let sql = SQL(
                     "SELECT grant_id FROM grants WHERE subject = ? AND offer_key = ?",
                     .blob(subject),

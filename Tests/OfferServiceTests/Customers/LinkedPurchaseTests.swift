@@ -30,11 +30,12 @@ extension StoreService {
     func shareToken(with others: Int) throws {
         let connection = try service.ledger.openPatiently()
         let token = SQLValue.blob([UInt8](repeating: 0xAA, count: 16))
-        try connection.run(SQL("INSERT INTO app_store_customers SELECT ?, chain FROM app_store_chains", token))
+        let all: StaticString = "INSERT INTO subscription_customers SELECT ?, 'app-store', chain FROM app_store_chains"
+        try connection.run(SQL(all, token))
         for number in 0..<others {
             let chain = SQLValue.blob(UniqueID.version4(1, UInt64(number)).bytes)
             try connection.run(SQL("INSERT INTO app_store_chains (chain) VALUES (?)", chain))
-            try connection.run(SQL("INSERT INTO app_store_customers VALUES (?, ?)", token, chain))
+            try connection.run(SQL("INSERT INTO subscription_customers VALUES (?, 'app-store', ?)", token, chain))
         }
     }
 

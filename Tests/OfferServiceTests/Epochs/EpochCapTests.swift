@@ -215,7 +215,7 @@ extension TestService {
         try rows([
             "SELECT count(*) || ' chains' FROM app_store_chains",
             "SELECT count(*) || ' transactions' FROM app_store_transactions",
-            "SELECT count(*) || ' customers' FROM app_store_customers",
+            "SELECT count(*) || ' customers' FROM subscription_customers WHERE store = 'app-store'",
             "SELECT count(*) || ' holders' FROM subscription_holders",
             "SELECT count(*) || ' redemptions' FROM redemptions",
         ])
@@ -272,7 +272,7 @@ private struct PlayLedger {
         let sql = SQL(
             """
             SELECT (SELECT count(*) FROM subscription_holders WHERE subject <> ?)
-                + (SELECT count(*) FROM google_play_customers WHERE subject <> ?)
+                + (SELECT count(*) FROM subscription_customers WHERE store = 'google-play' AND subject <> ?)
             """,
             key,
             key

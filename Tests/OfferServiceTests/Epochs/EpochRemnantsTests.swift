@@ -133,7 +133,7 @@ import Testing
             let tables: [StaticString] = [
                 "SELECT record FROM app_store_transactions ORDER BY transaction_key",
                 "SELECT state FROM redemptions",
-                "SELECT hex(chain) FROM app_store_chains", "SELECT hex(subject) FROM app_store_customers",
+                "SELECT hex(chain) FROM app_store_chains", "SELECT hex(subject) FROM subscription_customers",
                 "SELECT hex(subject) FROM subscription_holders",
             ]
             let before = try world.service.rows(tables)

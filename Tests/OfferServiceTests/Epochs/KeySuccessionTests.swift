@@ -30,14 +30,14 @@ import Testing
     static let rows = [
         Row("a grant", "SELECT subject FROM grants", "INSERT INTO grants VALUES (?, 7, x'01', 3)"),
         Row(
-            "a customer of the App Store",
-            "SELECT subject FROM app_store_customers",
-            "INSERT INTO app_store_customers (subject, chain) VALUES (?, x'0C')"
+            "a customer with a subscription",
+            "SELECT subject FROM subscription_customers",
+            "INSERT INTO subscription_customers VALUES (?, 'app-store', x'0C')"
         ),
         Row(
-            "a chain of a customer",
-            "SELECT chain FROM app_store_customers",
-            "INSERT INTO app_store_customers (subject, chain) VALUES (x'05', ?)"
+            "a subscription of a customer",
+            "SELECT subscription FROM subscription_customers",
+            "INSERT INTO subscription_customers VALUES (x'05', 'google-play', ?)"
         ),
         Row("a chain", "SELECT chain FROM app_store_chains", "INSERT INTO app_store_chains (chain) VALUES (?)"),
         Row(
@@ -78,17 +78,7 @@ import Testing
             "SELECT record FROM app_store_transactions",
             isInRecord: true,
             "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (x'0C', x'07', ?)",
-            "INSERT INTO app_store_customers (subject, chain) VALUES (?, x'0C')"
-        ),
-        Row(
-            "a customer of Google Play",
-            "SELECT subject FROM google_play_customers",
-            "INSERT INTO google_play_customers (subject, purchase) VALUES (?, x'0C')"
-        ),
-        Row(
-            "a purchase of a customer",
-            "SELECT purchase FROM google_play_customers",
-            "INSERT INTO google_play_customers (subject, purchase) VALUES (x'05', ?)"
+            "INSERT INTO subscription_customers VALUES (?, 'app-store', x'0C')"
         ),
         Row(
             "a purchase",
@@ -148,13 +138,13 @@ import Testing
             "who has a subscription of the App Store",
             "SELECT subject FROM subscription_holders",
             "INSERT INTO subscription_holders VALUES (x'0C', 'account', ?, 1)",
-            "INSERT INTO app_store_customers (subject, chain) VALUES (?, x'0C')"
+            "INSERT INTO subscription_customers VALUES (?, 'app-store', x'0C')"
         ),
         Row(
             "who has a subscription of Google Play",
             "SELECT subject FROM subscription_holders",
             "INSERT INTO subscription_holders VALUES (x'0C', 'account', ?, 1)",
-            "INSERT INTO google_play_customers (subject, purchase) VALUES (?, x'0C')"
+            "INSERT INTO subscription_customers VALUES (?, 'google-play', x'0C')"
         ),
         Row(
             "the account that a grant was given to",

@@ -16,7 +16,7 @@ import Testing
         "SELECT 'link ' || hex(from_subject) || hex(to_subject) FROM customer_links ORDER BY 1",
         "SELECT 'chain ' || hex(chain) || coalesce(status, '') FROM app_store_chains ORDER BY 1",
         "SELECT 'transaction ' || hex(chain) || record FROM app_store_transactions ORDER BY 1",
-        "SELECT 'notification ' || hex(notification_id) FROM app_store_notifications ORDER BY 1",
+        "SELECT 'notification ' || hex(notification_id) FROM store_notifications ORDER BY 1",
     ]
 
     @Test(arguments: Wire.ofRun)

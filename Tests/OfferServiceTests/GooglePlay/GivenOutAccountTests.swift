@@ -106,7 +106,7 @@ import Testing
                 try await world.deliver(PlayService.change(4, token), id: token)
             }
             let names: [StaticString] = [
-                "SELECT count(*) || '' FROM google_play_customers", "SELECT count(*) || '' FROM subscription_holders",
+                "SELECT count(*) || '' FROM subscription_customers", "SELECT count(*) || '' FROM subscription_holders",
                 "SELECT count(*) || '' FROM google_play_purchases",
             ]
             #expect(try world.service.rows(names) == ["0", "0", "2"])

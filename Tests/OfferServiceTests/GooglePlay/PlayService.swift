@@ -166,8 +166,8 @@ struct PlayService: Sendable {
     func forget() throws {
         let connection = try service.ledger.openPatiently()
         for statement: StaticString in [
-            "DELETE FROM google_play_purchases", "DELETE FROM google_play_links", "DELETE FROM google_play_customers",
-            "DELETE FROM google_play_messages", "DELETE FROM redemptions",
+            "DELETE FROM google_play_purchases", "DELETE FROM google_play_links", "DELETE FROM subscription_customers",
+            "DELETE FROM store_notifications", "DELETE FROM redemptions",
         ] {
             _ = try connection.run(SQL(statement))
         }
@@ -179,8 +179,11 @@ struct PlayService: Sendable {
         FROM google_play_purchases ORDER BY purchase
         """,
         "SELECT 'link ' || quote(purchase) || quote(predecessor) FROM google_play_links ORDER BY purchase, predecessor",
-        "SELECT 'customer ' || quote(subject) || quote(purchase) FROM google_play_customers ORDER BY subject, purchase",
-        "SELECT 'message ' || quote(message_key) || quote(sent_at) FROM google_play_messages ORDER BY message_key",
+        """
+        SELECT 'customer ' || quote(subject) || quote(subscription)
+        FROM subscription_customers ORDER BY subject, subscription
+        """,
+        "SELECT 'message ' || quote(notification_id) || quote(sent_at) FROM store_notifications ORDER BY notification_id",
         """
         SELECT 'redemption ' || quote(subscription) || quote(product_id) || quote(base_plan_id) || quote(offer_id)
             || quote(offer_key) || quote(state) || quote(redeemed_at) || quote(settled_at) || quote(grant_id)

@@ -22,7 +22,7 @@ import Testing
             chain.merge(StatusRecord(.known(.active), observedAt: Timestamp(milliseconds: 0), source: .storeAPI))
             history.chains[Self.key(number)] = chain
         }
-        let links = numbers.map { SubscriptionLink(subject: subject, chain: Self.key($0)) }
+        let links = numbers.map { SubscriptionLink(subject: subject, subscription: Self.key($0).bytes) }
         _ = try tables.merge(history, Set(links))
     }
 
@@ -45,7 +45,31 @@ import Testing
                 #expect(Array(history.chains.keys) == shown)
                 #expect(history.isCutShort)
             }
-            #expect(try tables.chainKeys(of: subject).count == most + 1)
+            #expect(try tables.chains(of: subject).count == most + 1)
+        }
+    }
+
+    @Test func `a customer's subscriptions in one store are not among those in the other`() async throws {
+        try await withService { service in
+            let connection = try service.ledger.openPatiently()
+            let purchase = [UInt8](repeating: 9, count: 16)
+            let stores = [
+                (SubscriptionTables(connection: connection).customers, Self.key(1).bytes),
+                (GooglePlayTables(connection: connection).customers, purchase),
+            ]
+            for (customers, subscription) in stores {
+                #expect(try customers.add(SubscriptionLink(subject: subject, subscription: subscription)))
+                #expect(try !customers.add(SubscriptionLink(subject: subject, subscription: subscription)))
+            }
+            for (customers, subscription) in stores {
+                #expect(try customers.subscriptions(of: subject, limit: 9) == [subscription])
+                #expect(try customers.subjects(of: subscription) == [subject])
+                #expect(try customers.siblings(of: subscription, limit: 9).map(\.subscription) == [subscription])
+                for other in [Self.key(1).bytes, purchase] {
+                    let link = SubscriptionLink(subject: subject, subscription: other)
+                    #expect(try customers.has(link) == (other == subscription))
+                }
+            }
         }
     }
 }

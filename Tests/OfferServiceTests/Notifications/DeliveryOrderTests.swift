@@ -93,8 +93,8 @@ import Testing
     private func forgetWhatTheStoreTold(_ service: TestService) throws {
         let connection = try service.ledger.openPatiently()
         for statement: StaticString in [
-            "DELETE FROM app_store_chains", "DELETE FROM app_store_transactions", "DELETE FROM app_store_customers",
-            "DELETE FROM app_store_notifications", "DELETE FROM redemptions",
+            "DELETE FROM app_store_chains", "DELETE FROM app_store_transactions", "DELETE FROM subscription_customers",
+            "DELETE FROM store_notifications", "DELETE FROM redemptions",
         ] {
             _ = try connection.run(SQL(statement))
         }

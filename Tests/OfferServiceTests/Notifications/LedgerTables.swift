@@ -36,14 +36,17 @@ extension TestService {
         SELECT 'transaction ' || quote(chain) || quote(transaction_key) || quote(record)
         FROM app_store_transactions ORDER BY chain, transaction_key
         """,
-        "SELECT 'customer ' || quote(subject) || quote(chain) FROM app_store_customers ORDER BY subject, chain",
+        """
+        SELECT 'customer ' || quote(subject) || quote(subscription)
+        FROM subscription_customers ORDER BY subject, subscription
+        """,
         """
         SELECT 'holder ' || quote(subscription) || quote(kind) || quote(subject) || quote(since)
         FROM subscription_holders ORDER BY subscription, kind
         """,
         """
-        SELECT 'notification ' || quote(notification_id) || quote(signed_at)
-        FROM app_store_notifications ORDER BY notification_id
+        SELECT 'notification ' || quote(notification_id) || quote(sent_at)
+        FROM store_notifications ORDER BY notification_id
         """,
         """
         SELECT 'redemption ' || quote(subscription) || quote(first_transaction) || quote(offer_id) || quote(product_id)

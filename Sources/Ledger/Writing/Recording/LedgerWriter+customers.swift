@@ -27,8 +27,8 @@ extension LedgerWriter {
         try database(links.add(from, to: link, at: recordedAt, entry: entry))
         // Grants of the one may be those that redemptions of the other came from.
         if let bundleID = transfer.app.bundleID {
-            let chains = try database(subscriptions.chainKeys(of: from).union(subscriptions.chainKeys(of: to)))
-            try drawRedemptions(of: chains, bundleID, transfer.catalog)
+            let chains = try database(subscriptions.chains(of: from) + subscriptions.chains(of: to))
+            try drawRedemptions(of: Set(chains), bundleID, transfer.catalog)
         }
         if let place = transfer.googlePlayPlace {
             let purchases = try database(googlePlay.purchases(of: from) + googlePlay.purchases(of: to))
@@ -74,12 +74,10 @@ extension LedgerWriter {
     /// What was granted for the subscription counts for who has it now, also where a request tells nothing of it.
     private func record(_ transfer: SubscriptionTransfer) throws(LedgerError) {
         if try database(links.areVouched(transfer.from, transfer.to)) { return }
-        let isKnown =
-            switch transfer.store {
-            case .appStore: try database(subscriptions.isLinked(transfer.to, ChainKey(transfer.subscription)))
-            case .googlePlay:
-                try database(googlePlay.subjects(of: PurchaseKey(transfer.subscription)).contains(transfer.to))
-            }
+        let customers = SubscriptionCustomers(store: transfer.store.store, connection: connection)
+        let isKnown = try database(
+            customers.has(SubscriptionLink(subject: transfer.to, subscription: transfer.subscription))
+        )
         if isKnown { return }
         let entry = try append(.subscriptionTransferred(transfer))
         let link = CustomerLinks.Link(subject: transfer.to, isVouched: true)

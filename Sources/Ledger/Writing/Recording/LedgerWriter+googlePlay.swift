@@ -7,7 +7,7 @@ extension LedgerWriter {
     /// Merges what Google Play told into what is known; a message only once.
     package func absorb(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> Absorption {
         if let message = report.message {
-            let isNew = try database(googlePlay.remember(message, of: report.place.app.packageName))
+            let isNew = try database(notifications.remember(message, of: report.place.app.packageName))
             guard isNew else { return .repeated }
             let index = try append(.googlePlayMessageReceived(message, report.place.app))
             try relay(message.relayedBody, of: .googlePlay, entry: index)

@@ -70,6 +70,7 @@ package final class LedgerWriter {
     var retentionOutcomes: [RetentionOutcome] = []
     let googlePlay: GooglePlayTables
     let googlePlayAccounts: GooglePlayAccounts
+    let notifications: ProcessedNotifications
 
     /// Writes through a connection that has ``LedgerSchema`` applied.
     ///
@@ -100,6 +101,7 @@ package final class LedgerWriter {
         retentionAnswers = RetentionAnswerTable(connection: connection)
         googlePlay = GooglePlayTables(connection: connection)
         googlePlayAccounts = GooglePlayAccounts(connection: connection)
+        notifications = ProcessedNotifications(connection: connection)
     }
 
     /// Begins a transaction, as below, for nothing that is known beforehand.
@@ -390,7 +392,7 @@ package final class LedgerWriter {
     /// Merges what the store told into what is known; a notification only once.
     package func absorb(_ report: SubscriptionReport) throws(LedgerError) -> Absorption {
         if let notification = report.notification {
-            guard try database(subscriptions.remember(notification)) else {
+            guard try database(notifications.remember(notification)) else {
                 return .repeated
             }
             let index = try append(.notificationReceived(notification, report.bundleID))
