@@ -41,8 +41,8 @@ def customers(path, count, days=365):
 
     Written are `grants`, `issued_grants` and `grants_per_day`, as a decision writes them on a server, and no entries of the
     audit log: `entry_index` names the first one. The log has a size of its own to grow by, and the service holds the two
-    against each other only where a customer or an epoch is looked up. In SQLite new grants are rows of the log's order, so
-    `grant_places` is filled too, as if these had been: their places name nothing, and cost what others do.
+    against each other only where a customer or an epoch is looked up. In SQLite new grants are rows of `grants_by_time`, so
+    `grant_offsets` is filled too, as if these had been: their offsets lead to no grant, and cost what others do.
     """
     connection = opened(path)
     key = offer_key(connection)
@@ -63,7 +63,7 @@ def customers(path, count, days=365):
                                "VALUES (?, ?, ?, ?, 0)", ((row[2], row[1], row[3], row[0]) for row in some))
     connection.executemany("INSERT INTO grants_per_day (offer_key, day, granted) VALUES (?, ?, ?)",
                            [(key, first // DAY + day, count // days) for day in range(days)])
-    connection.executemany("INSERT OR REPLACE INTO grant_places (first_prefix, places) VALUES (?, ?)", blocks(count))
+    connection.executemany("INSERT OR REPLACE INTO grant_offsets (first_prefix, offsets) VALUES (?, ?)", blocks(count))
     connection.execute("COMMIT")
     connection.close()
 

@@ -123,9 +123,6 @@ extension DatabaseConnection {
     /// The same as ``rows(_:_:)``, where nothing waits to be carried out.
     package func earlierRows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError) { try rows(sql, each) }
 
-    /// An engine within this process, unless it says otherwise.
-    package var isRemote: Bool { false }
-
     /// Nil: the engine can't tell.
     package func stampOfOthers() throws(StorageError) -> Int64? { nil }
 

@@ -57,7 +57,7 @@ extension EndToEnd {
                 "DELETE FROM audit_entries WHERE entry_index = (SELECT max(entry_index) / 2 FROM audit_entries)",
                 "UPDATE audit_entries SET entry = \(spoilt) WHERE entry_index = 9",
                 // The service may have stopped amid carrying grants over, when some stand in both places.
-                "DELETE FROM new_grants WHERE place < 100 * 256; DELETE FROM grants WHERE entry_index < 100",
+                "DELETE FROM grants_by_time WHERE place < 100 * 256; DELETE FROM grants WHERE entry_index < 100",
                 "UPDATE grants_per_day SET granted = granted + 1",
             ]
             for statement in statements {

@@ -8,12 +8,8 @@ from records import SQLiteRecords
 from trial import Row, Setup, percentile, recovers, timed
 
 
-class CarryingOver:
-    """So many new grants that the service carries their places over from its next start on.
-
-    Not on PostgreSQL, where each leaves that to the services before it, those that were
-    killed among them.
-    """
+class Compacting:
+    """So many new grants that the service compacts their offsets from its next start on; PostgreSQL has none."""
 
     CUSTOMERS = 70_000
 
@@ -33,12 +29,12 @@ class CarryingOver:
     def conclude(self, row: Row) -> None:
         if self._records is None:
             return
-        placed, missed = self._records.places()
+        placed, missed = self._records.offsets()
         kept = [self._records.customers(grant) for grant in self._grants]
         if len(kept) < 3 or min(kept) <= self.CUSTOMERS or placed < 2 * self.CUSTOMERS or missed > 0:
             row.problems.append(f"more than {self.CUSTOMERS} had a grant each time, {kept} have it; "
-                                f"{placed} have their place, {missed} lost it")
-        row.notes.append(f"{placed} places of grants carried over amid the kills")
+                                f"{placed} have their offset, {missed} lost it")
+        row.notes.append(f"{placed} offsets of grants compacted amid the kills")
 
 
 def kill_rounds(setup: Setup) -> Iterator[Row]:
@@ -51,7 +47,7 @@ def kill_rounds(setup: Setup) -> Iterator[Row]:
         place.keep_checkpoints()
         load = place.load(connections=16, rate=600)
         service = place.services[-1]
-        grants = CarryingOver(place)
+        grants = Compacting(place)
         for number in range(rounds):
             if number % 20 == 19:
                 grants.again()

@@ -21,17 +21,17 @@ class Records(Protocol):
         """What the engine itself finds wrong."""
 
 
-GRANTS = "SELECT grant_id FROM grants UNION SELECT grant_id FROM new_grants"
+GRANTS = "SELECT grant_id FROM grants UNION SELECT grant_id FROM grants_by_time"
 COUNTED = "SELECT coalesce(sum(granted), 0) FROM grants_per_day"
-NEWEST = "SELECT grant_id, offer_key, place / 256 FROM new_grants ORDER BY place DESC LIMIT 1"
+NEWEST = "SELECT grant_id, offer_key, place / 256 FROM grants_by_time ORDER BY place DESC LIMIT 1"
 CUSTOMERS = """SELECT count(*) FROM (SELECT subject FROM grants WHERE grant_id = :grant
-    UNION SELECT subject FROM new_grants WHERE grant_id = :grant)"""
-WITHOUT_COPIES = """SELECT place / 256, subject FROM new_grants WHERE NOT EXISTS (
-    SELECT 1 FROM grants WHERE grants.subject = new_grants.subject AND grants.grant_id = new_grants.grant_id)"""
-# Behind the entries that have been given further rows already, whether those were carried over since or not.
-UNSPREAD = """SELECT max(coalesce((SELECT max(place) / 256 + 1 FROM new_grants WHERE place % 256 >= 128), 0), before_entry)
-    FROM grant_places_state"""
-BEFORE = "SELECT before_entry FROM grant_places_state"
+    UNION SELECT subject FROM grants_by_time WHERE grant_id = :grant)"""
+WITHOUT_COPIES = """SELECT place / 256, subject FROM grants_by_time WHERE NOT EXISTS (
+    SELECT 1 FROM grants WHERE grants.subject = grants_by_time.subject AND grants.grant_id = grants_by_time.grant_id)"""
+# Behind the entries that have been given further rows already, whether their offsets were compacted since or not.
+UNSPREAD = """SELECT max(coalesce((SELECT max(place) / 256 + 1 FROM grants_by_time WHERE place % 256 >= 128), 0), before_entry)
+    FROM grant_offsets_state"""
+BEFORE = "SELECT before_entry FROM grant_offsets_state"
 # One snapshot: between two, a running service would grant more.
 BOTH = f"SELECT grant_id, 0 FROM ({GRANTS}) AS g UNION ALL SELECT NULL, ({COUNTED})"
 
@@ -70,10 +70,10 @@ class SQLiteRecords:
         return None if found == [("ok",)] else f"integrity_check: {found}"
 
     def spread_grant(self, customers: int) -> str | None:
-        """Gives the newest grant to so many more customers, who never ask, so that there is much to carry over.
+        """Gives the newest grant to so many more customers, who never ask, so that there is much to compact.
 
         Only a service that starts later knows of them. Ledger and log still have the same grants. Gives its id, in
-        hexadecimal; none while there are too few entries of which no places were carried over.
+        hexadecimal; none while there are too few entries whose offsets were not compacted.
         """
         database = self._open()
         try:
@@ -87,7 +87,7 @@ class SQLiteRecords:
                     for number in range(customers))
             with database:
                 database.executemany(
-                    "INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", rows)
+                    "INSERT INTO grants_by_time (place, subject, offer_key, grant_id) VALUES (?, ?, ?, ?)", rows)
         finally:
             database.close()
         return bytes(grant).hex()
@@ -100,15 +100,15 @@ class SQLiteRecords:
         finally:
             database.close()
 
-    def places(self) -> tuple[int, int]:
-        """How many grants the service finds by where they are in the order of customers, and how many it would miss.
+    def offsets(self) -> tuple[int, int]:
+        """How many grants the service finds by their offsets in the database, and how many it would miss.
 
-        Those of who has many are found in `grants` in place of that. A block has the customers from its first prefix, 24 bits, up to that of the next; of each grant it has the prefix
-        and the entry's index plus one, which has 40 bits.
+        Grants of customers with many are in `grants` instead. A block has the offsets of customers from its first prefix,
+        24 bits, up to that of the next: for each grant the prefix, and in 40 bits the entry's index plus one.
         """
         database = self._open()
         try:
-            blocks = database.execute("SELECT first_prefix, places FROM grant_places ORDER BY first_prefix").fetchall()
+            blocks = database.execute("SELECT first_prefix, offsets FROM grant_offsets ORDER BY first_prefix").fetchall()
             before = database.execute(BEFORE).fetchone()[0]
             firsts = [first for first, _ in blocks]
             words = [{data[place:place + 8] for place in range(0, len(data), 8)} for _, data in blocks]

@@ -25,7 +25,7 @@ STATEMENTS = {
         WHERE entry_index = {LAST}""",
     "a nonce belongs to two grants": f"""UPDATE audit_entries SET entry = replace(entry, '"grant":"0', '"grant":"f')
         WHERE entry_index = {LAST}""",
-    "the ledger lacks a grant": "DELETE FROM new_grants WHERE grant_id = (SELECT max(grant_id) FROM new_grants)",
+    "the ledger lacks a grant": "DELETE FROM grants_by_time WHERE grant_id = (SELECT max(grant_id) FROM grants_by_time)",
     "a day counts one grant more": "UPDATE grants_per_day SET granted = granted + 1",
 }
 

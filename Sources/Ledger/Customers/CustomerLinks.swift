@@ -15,7 +15,7 @@ package final class CustomerLinks {
     }
 
     private let connection: any DatabaseConnection
-    private var filter = GrowingSubjectFilter(room: 64)
+    private var filter = ScalableBloomFilter(room: 64)
     /// The filter has every link that was recorded by an entry before this one.
     private var nextEntry: Int64 = 0
     /// Whether there may be links that the filter does not have.
@@ -65,14 +65,14 @@ package final class CustomerLinks {
     /// Reads the table in its own order, with room for as many again.
     private func readAll() throws(StorageError) {
         let count = try connection.first(SQL("SELECT count(*) FROM customer_links")) { $0.integer(0) } ?? 0
-        filter = GrowingSubjectFilter(room: max(64, 4 * Int(count)))
+        filter = ScalableBloomFilter(room: max(64, 4 * Int(count)))
         try insert(SQL("SELECT from_subject, to_subject FROM customer_links"))
     }
 
     private func insert(_ links: SQL) throws(StorageError) {
         try connection.rows(links) { row in
             // Nobody asks for others, which only somebody else can have written.
-            for subject in [row.blob(0), row.blob(1)] where subject.count == GrantPlaces.subjectBytes {
+            for subject in [row.blob(0), row.blob(1)] where subject.count == GrantOffset.subjectBytes {
                 filter.insert(subject)
             }
         }

@@ -87,12 +87,6 @@ package struct InstanceTable {
         )
     }
 
-    /// How many instances have joined before one.
-    package func count(before id: UniqueID) throws(StorageError) -> Int {
-        let older = SQL("SELECT count(*) FROM instances WHERE instance_id < ?", .blob(id.bytes))
-        return Int(clamping: try connection.first(older) { $0.integer(0) } ?? 0)
-    }
-
     /// Every instance, the oldest first.
     package func all() throws(StorageError) -> [Row] {
         var rows: [Row] = []

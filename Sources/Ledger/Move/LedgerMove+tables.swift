@@ -6,7 +6,7 @@ extension LedgerMove {
     ///
     /// Left out: the list of migrations, the locks, and the instances that use a database with their reloads.
     static let tables: [StaticString] = [
-        "audit_entries", "grants", "new_grants", "grant_places", "grant_places_state", "grants_per_day",
+        "audit_entries", "grants", "grants_by_time", "grant_offsets", "grant_offsets_state", "grants_per_day",
         "idempotency_keys", "callers", "caller_keys", "key_states", "app_store_chains", "app_store_transactions",
         "subscription_customers", "store_notifications", "redemptions", "customer_links",
         "subscription_holders", "google_play_purchases", "customer_key_epochs", "google_play_accounts",
@@ -19,21 +19,21 @@ extension LedgerMove {
 
     /// How the rows of a table get from one database to the other; `nil` if they stay.
     ///
-    /// Only SQLite has places of all grants; a server moves them to `grants`, so they arrive there.
+    /// A server has all grants in `grants`.
     func copy(
         of table: StaticString,
         from: any DatabaseConnection,
         to: (any DatabaseConnection)?
     ) throws(StorageError) -> TableCopy? {
         switch (source.location, target.location, table.description) {
-        case (.sqlite, .postgreSQL, "new_grants"): Self.newGrantsIntoGrants
-        case (.sqlite, .postgreSQL, "grant_places"), (.sqlite, .postgreSQL, "grant_places_state"): nil
+        case (.sqlite, .postgreSQL, "grants_by_time"): Self.logIntoGrants
+        case (.sqlite, .postgreSQL, "grant_offsets"), (.sqlite, .postgreSQL, "grant_offsets_state"): nil
         default: try TableCopy(table, from: from, to: to)
         }
     }
 
-    private static let newGrantsIntoGrants = TableCopy(
-        select: "SELECT subject, offer_key, grant_id, place / 256 FROM new_grants ORDER BY place",
+    private static let logIntoGrants = TableCopy(
+        select: "SELECT subject, offer_key, grant_id, place / 256 FROM grants_by_time ORDER BY place",
         columnCount: 4,
         into: Insertion(into: "grants", columns: "subject, offer_key, grant_id, entry_index", onConflict: .keeps)
     )
@@ -42,6 +42,6 @@ extension LedgerMove {
     static let beginnings = [
         "log_head": SQL("DELETE FROM log_head"),
         "audit_index_state": SQL("DELETE FROM audit_index_state"),
-        "grant_places_state": SQL("DELETE FROM grant_places_state"),
+        "grant_offsets_state": SQL("DELETE FROM grant_offsets_state"),
     ]
 }

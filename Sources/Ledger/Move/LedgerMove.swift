@@ -145,8 +145,8 @@ package struct LedgerMove {
 
     private static let occupied = [
         SQL("SELECT 1 FROM audit_entries LIMIT 1"), SQL("SELECT 1 FROM callers LIMIT 1"),
-        SQL("SELECT 1 FROM grants LIMIT 1"), SQL("SELECT 1 FROM new_grants LIMIT 1"),
-        SQL("SELECT 1 FROM grant_places LIMIT 1"), SQL("SELECT 1 FROM key_states LIMIT 1"),
+        SQL("SELECT 1 FROM grants LIMIT 1"), SQL("SELECT 1 FROM grants_by_time LIMIT 1"),
+        SQL("SELECT 1 FROM grant_offsets LIMIT 1"), SQL("SELECT 1 FROM key_states LIMIT 1"),
         SQL("SELECT 1 FROM checkpoints LIMIT 1"), SQL("SELECT 1 FROM customer_epochs LIMIT 1"),
     ]
 

@@ -22,8 +22,8 @@ struct EpochForgetting {
         try connection.run(SQL("DELETE FROM redemptions WHERE redeemed_at < ?", .integer(settled.milliseconds)))
         try forgetKeys()
         try connection.run(SQL(Self.usesOfGoneGrants))
-        // A place says of an entry how a key begins that has a grant there.
-        if !connection.isRemote { try GrantPlaceTable(connection: connection).remake() }
+        // An offset has the first bits of a key that has a grant in an entry.
+        if !connection.isRemote { try GrantOffsetTable(connection: connection).rebuild() }
         try forgetAccountsInRecords()
         try forgetMarks()
     }
@@ -33,8 +33,8 @@ struct EpochForgetting {
     private func forgetEntries() throws(StorageError) {
         let span: [SQLValue] = [.integer(epoch.firstEntry), .integer(next.firstEntry)]
         for statement in Self.entries { try connection.run(SQL(statement, span)) }
-        let places = [epoch, next].map { SQLValue.integer(NewGrantRow.first(of: $0.firstEntry)) }
-        try connection.run(SQL("DELETE FROM new_grants WHERE place >= ? AND place < ?", places))
+        let places = [epoch, next].map { SQLValue.integer(GrantLogRow.first(of: $0.firstEntry)) }
+        try connection.run(SQL("DELETE FROM grants_by_time WHERE place >= ? AND place < ?", places))
         // A retry would give out what is forgotten, under another name; and bodies with ids could be tried out.
         let begunAt = try beginning()
         try connection.run(SQL("DELETE FROM idempotency_keys WHERE recorded_at < ?", .integer(begunAt)))
@@ -86,7 +86,7 @@ struct EpochForgetting {
         ),
         (
             """
-            DELETE FROM new_grants WHERE subject IN (
+            DELETE FROM grants_by_time WHERE subject IN (
                 SELECT chain FROM app_store_chains
                 WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
                 UNION ALL SELECT purchase FROM google_play_purchases
@@ -118,7 +118,7 @@ struct EpochForgetting {
     private static let usesOfGoneGrants: StaticString = """
         DELETE FROM redemptions WHERE grant_id IN (
             SELECT grant_id FROM redemptions WHERE grant_id IS NOT NULL
-            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM new_grants
+            EXCEPT SELECT grant_id FROM grants EXCEPT SELECT grant_id FROM grants_by_time
         )
         """
 

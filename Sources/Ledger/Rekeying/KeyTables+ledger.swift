@@ -2,7 +2,7 @@
 import Storage
 
 extension KeyTables {
-    /// Every table with keys of customers, chains, transactions or purchases but `new_grants`, whose rows move to `grants`
+    /// Every table with keys of customers, chains, transactions or purchases but `grants_by_time`, whose rows move to `grants`
     /// before a key of theirs is renamed.
     ///
     /// Grants and attributes are removed by their entries. The first transaction of a redemption and the holder of a

@@ -121,12 +121,11 @@ package enum LedgerSchema {
 
     /// What was granted, by customer and by day, and the keys of retries.
     ///
-    /// A customer's grants are in `new_grants` and `grants` together; `GrantTable` reads both.
+    /// A customer's grants are in `grants_by_time` and `grants` together; `GrantTable` reads both.
     private static let grants: [StaticString] = [
         """
         CREATE TABLE grants (
-            -- Grants by customer. SQLite: grants under secondary keys, and of customers with many grants.
-            -- PostgreSQL: all grants but the newest, which are moved here from new_grants.
+            -- Grants by customer. PostgreSQL: all grants. SQLite: grants under secondary keys, and of customers with many.
             subject BLOB NOT NULL,                  -- a customer, or a chain or purchase that a grant counts for
             offer_key BIGINT NOT NULL,
             grant_id BLOB NOT NULL,
@@ -135,8 +134,8 @@ package enum LedgerSchema {
         ) WITHOUT ROWID
         """,
         """
-        CREATE TABLE new_grants (
-            -- Grants in the order of time. SQLite: all grants. PostgreSQL: those that are not yet in grants.
+        CREATE TABLE grants_by_time (
+            -- SQLite: grants in the order of time. Empty on PostgreSQL.
             place INTEGER PRIMARY KEY,              -- entry_index times 256, plus 1 for each further subject of the grant
             subject BLOB NOT NULL,
             offer_key BIGINT NOT NULL,
@@ -144,20 +143,20 @@ package enum LedgerSchema {
         )
         """,
         """
-        CREATE TABLE grant_places (
-            -- SQLite: where rows of new_grants are, in the order of subjects. Empty on PostgreSQL.
+        CREATE TABLE grant_offsets (
+            -- SQLite: where rows of grants_by_time are, in the order of subjects. Empty on PostgreSQL.
             -- A row can be as long as a page, so the table has a rowid.
             first_prefix INTEGER PRIMARY KEY,       -- the first 24 bits of the least subject of this row
-            places BLOB NOT NULL                    -- 8 bytes each: 24 bits of the subject, 40 bits of entry_index plus 1
+            offsets BLOB NOT NULL                   -- 8 bytes each: 24 bits of the subject, 40 bits of entry_index plus 1
         )
         """,
         """
-        CREATE TABLE grant_places_state (
+        CREATE TABLE grant_offsets_state (
             -- One row.
-            before_entry BIGINT NOT NULL            -- each grant of an earlier entry is in grant_places or grants
+            before_entry BIGINT NOT NULL            -- each grant of an earlier entry is in grant_offsets or grants
         )
         """,
-        "INSERT INTO grant_places_state (before_entry) VALUES (0)",
+        "INSERT INTO grant_offsets_state (before_entry) VALUES (0)",
         """
         CREATE TABLE grants_per_day (
             -- How often an offer was granted, for budgets.

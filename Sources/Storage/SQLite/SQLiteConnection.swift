@@ -88,6 +88,8 @@ package final class SQLiteConnection: DatabaseConnection {
         if let column = statement.rejectedColumn { throw .unexpectedValue(column: column) }
     }
 
+    package var isRemote: Bool { false }
+
     /// SQLite counts the commits of others, among which carrying the log over is none (`PRAGMA data_version`).
     package func stampOfOthers() throws(StorageError) -> Int64? {
         try first(SQL("PRAGMA data_version")) { $0.integer(0) }

@@ -35,7 +35,7 @@ for position, (index, entry) in enumerate(
 for user, grants in grants_by_user.items():
     if len(grants) > int(cap):
         problems.append(f"{user} has {len(grants)} grants on record")
-stored = {bytes(row[0]).hex() for row in database.rows("SELECT grant_id FROM grants UNION SELECT grant_id FROM new_grants")}
+stored = {bytes(row[0]).hex() for row in database.rows("SELECT grant_id FROM grants UNION SELECT grant_id FROM grants_by_time")}
 recorded = {grant.replace("-", "") for grants in grants_by_user.values() for grant in grants}
 if stored != recorded:
     problems.append(f"ledger and records differ in {len(stored ^ recorded)} grants")

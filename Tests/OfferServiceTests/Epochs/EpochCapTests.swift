@@ -55,7 +55,7 @@ import Testing
                 service.clock.advance(days: 30)
             }
             let rows = try service.rows([
-                "SELECT hex(subject) FROM grants UNION ALL SELECT hex(subject) FROM new_grants"
+                "SELECT hex(subject) FROM grants UNION ALL SELECT hex(subject) FROM grants_by_time"
             ])
             #expect(rows.count == 3 && Set(rows).count == 1, "all of one customer")
         }

@@ -142,7 +142,8 @@ import Testing
     }
 
     private static func grantIDs(_ connection: any DatabaseConnection) throws -> [[UInt8]] {
-        try connection.all(SQL("SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants")) { $0.blob(0) }
+        let all = SQL("SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM grants_by_time")
+        return try connection.all(all) { $0.blob(0) }
     }
 
     @Test func `the epoch in force is not ended, nor one that nobody knows`() async throws {

@@ -21,11 +21,11 @@ import Testing
     private static let ada = #""customerId": "ada""#
 
     @Test(arguments: Named.allCases, [4, 0])
-    func `no row has a key of it, whatever of a subscription was named since`(named: Named, places: Int) async throws {
-        var portions = GrantPortions()
-        // Places of grants are there as soon as grants are; or else all of them are copied.
-        (portions.fewest, portions.most, portions.mostOfPrefix) = (0, 0, places)
-        try await withStoreService(asksStore: false, portions: portions) { world in
+    func `no row has a key of it, whatever of a subscription was named since`(named: Named, offsets: Int) async throws {
+        var policy = CompactionPolicy()
+        // Offsets of grants are there as soon as grants are; or else all of them are copied.
+        (policy.fewestGrants, policy.mostGrants, policy.mostOffsetsOfPrefix) = (0, 0, offsets)
+        try await withStoreService(asksStore: false, compaction: policy) { world in
             let periods = named == .transaction ? 1 : 3
             let ids = try world.customer([.init(.active, periods: periods)]).subscriptions[0]
             let id = ids.originalTransactionID
@@ -56,23 +56,24 @@ import Testing
             #expect(try world.service.rows(with: remnants).isEmpty)
             // What was granted since counts on for whoever was named: her, and the subscription if it was.
             let kept = try world.service.rows([
-                "SELECT hex(subject) FROM new_grants UNION SELECT hex(subject) FROM grants"
+                "SELECT hex(subject) FROM grants_by_time UNION SELECT hex(subject) FROM grants"
             ])
             #expect(kept.count == [.customer: 1, .everything: 2, .transaction: 2][named, default: 0], "\(kept)")
         }
     }
 
-    /// The entries at which there may be grants, as the database has them in the order of subjects.
-    private static func placedEntries(_ service: TestService) throws -> [Int64] {
-        try service.ledger.openForReading().all(SQL("SELECT places FROM grant_places ORDER BY first_prefix")) { row in
-            GrantPlaceBlock(firstPrefix: 0, bytes: row.blob(0)).words.map(GrantPlaces.entry)
+    /// The entries of the offsets in the database, in the order of subjects.
+    private static func indexedEntries(_ service: TestService) throws -> [Int64] {
+        try service.ledger.openForReading().all(SQL("SELECT offsets FROM grant_offsets ORDER BY first_prefix")) { row in
+            GrantOffsetBlock(firstPrefix: 0, bytes: row.blob(0)).offsets.map(\.entry)
         }.flatMap(\.self)
     }
 
-    @Test(.aboutSQLite) func `no place of a grant is one of its entries, and those of later stay`() async throws {
-        var portions = GrantPortions()
-        (portions.fewest, portions.most, portions.mostWords) = (1, 1, 3)
-        try await withService(portions: portions) { service async throws in
+    @Test(.aboutSQLite) func `no offset of a grant leads to one of its entries, and those of later stay`() async throws
+    {
+        var policy = CompactionPolicy()
+        (policy.fewestGrants, policy.mostGrants, policy.mostOffsetsOfBlock) = (1, 1, 3)
+        try await withService(compaction: policy) { service async throws in
             func ask(_ customers: Range<Int>, _ status: Int) async throws {
                 for number in customers {
                     #expect(try await service.sign(offer: "once", #""customerId": "\#(number)""#).status == status)
@@ -84,21 +85,21 @@ import Testing
             try await ask(10..<20, 200)
             let first = SQL("SELECT max(first_entry) FROM customer_epochs")
             let begun = try #require(try service.ledger.openForReading().first(first) { $0.integer(0) })
-            let before = try Self.placedEntries(service)
+            let before = try Self.indexedEntries(service)
             let later = before.filter { $0 >= begun }
             #expect(later.count > 5 && before.count > later.count + 5)
             try service.destroyEpoch("1")
             // Those of the last grants may have come meanwhile.
-            let left = try Self.placedEntries(service)
+            let left = try Self.indexedEntries(service)
             #expect(left.allSatisfy { $0 >= begun } && Set(left).isSuperset(of: later))
             try await ask(10..<20, 403)
         }
     }
 
-    @Test(.aboutSQLite) func `a service that runs on puts no place of it in order that it knew of`() async throws {
-        var portions = GrantPortions()
-        (portions.fewest, portions.most) = (15, 15)
-        try await withService(portions: portions) { service async throws in
+    @Test(.aboutSQLite) func `a service that runs on indexes no offset of it that it knew of`() async throws {
+        var policy = CompactionPolicy()
+        (policy.fewestGrants, policy.mostGrants) = (15, 15)
+        try await withService(compaction: policy) { service async throws in
             func ask(_ customers: Range<Int>) async throws {
                 for number in customers {
                     #expect(try await service.sign(offer: "once", #""customerId": "\#(number)""#).status == 200)
@@ -107,12 +108,12 @@ import Testing
             try await ask(0..<10)
             try service.beginEpoch("2")
             try service.destroyEpoch("1")
-            #expect(try Self.placedEntries(service).isEmpty)
+            #expect(try Self.indexedEntries(service).isEmpty)
             try await ask(10..<40)
-            let rows = SQL("SELECT DISTINCT place / 256 FROM new_grants ORDER BY place")
+            let rows = SQL("SELECT DISTINCT place / 256 FROM grants_by_time ORDER BY place")
             let entries = try service.ledger.openForReading().all(rows) { $0.integer(0) }
             #expect(entries.count == 30)
-            let placed = try Self.placedEntries(service)
+            let placed = try Self.indexedEntries(service)
             #expect(placed.count >= 15 && Set(placed).isSubset(of: entries))
         }
     }

@@ -65,11 +65,9 @@ extension TestService {
                 for column in 0..<copy.columnCount {
                     let isRemnant =
                         switch row.value(column) {
-                        case .blob(let bytes) where table.description == "grant_places":
-                            GrantPlaceBlock(firstPrefix: 0, bytes: bytes).words.contains { word in
-                                remnants.contains {
-                                    $0.count == 16 && GrantPlaces.prefix(of: $0) == GrantPlaces.prefix(word)
-                                }
+                        case .blob(let bytes) where table.description == "grant_offsets":
+                            GrantOffsetBlock(firstPrefix: 0, bytes: bytes).offsets.contains { offset in
+                                remnants.contains { $0.count == 16 && GrantOffset.prefix(of: $0) == offset.prefix }
                             }
                         case .blob(let bytes): remnants.contains(bytes)
                         case .text(let text): texts.contains(where: text.contains)

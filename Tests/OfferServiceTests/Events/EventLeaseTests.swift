@@ -27,6 +27,7 @@ private final class BeatingConnection: DatabaseConnection {
 
     func begin() throws(StorageError) { try real.begin() }
     func commit() throws(StorageError) { try real.commit() }
+    var isRemote: Bool { real.isRemote }
     func stampOfOthers() throws(StorageError) -> Int64? { try real.stampOfOthers() }
     func rollback() { real.rollback() }
 }

@@ -113,7 +113,7 @@ import TransparencyLog
             try other.add(1)
             #expect(try await service.sign(offer: "once", #""customerId": "customer-2""#).status == 200)
             let first = try #require(
-                try connection.first(SQL("SELECT subject, offer_key FROM new_grants ORDER BY place LIMIT 1")) { row in
+                try connection.first(SQL("SELECT subject, offer_key FROM grants ORDER BY entry_index LIMIT 1")) { row in
                     (subject: row.blob(0), offer: row.integer(1))
                 }
             )

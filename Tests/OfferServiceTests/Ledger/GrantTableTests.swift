@@ -8,14 +8,14 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// Grants are written in the order of time; that, or where they are, is carried over later, and caps must never notice.
+/// Wherever grants are kept, caps find each of them; in SQLite also while the log of grants is compacted.
 @Suite(.overBothEngines) struct GrantTableTests {
-    private static var small: GrantPortions {
-        var portions = GrantPortions()
-        (portions.fewest, portions.most, portions.step, portions.mostPlaces) = (12, 12, 3, 3)
-        (portions.room, portions.rows) = (1, 25)
-        (portions.placesAtOnce, portions.mostWords, portions.mostOfPrefix) = (3, 4, 2)
-        return portions
+    private static var small: CompactionPolicy {
+        var policy = CompactionPolicy()
+        (policy.fewestGrants, policy.mostGrants, policy.mostOffsetsOfSubject) = (12, 12, 3)
+        (policy.filterRoom, policy.rowsAtOnce) = (1, 25)
+        (policy.offsetsPerTransaction, policy.mostOffsetsOfBlock, policy.mostOffsetsOfPrefix) = (3, 4, 2)
+        return policy
     }
 
     /// What was granted, as a plain list has it.
@@ -35,25 +35,25 @@ import Testing
         var durable: Set<Given> = []
         var entry: Int64 = 0
         let subjects: [[UInt8]]
-        private let portions: GrantPortions
+        private let policy: CompactionPolicy
 
-        init(seed: UInt64, portions: GrantPortions = GrantTableTests.small) throws {
+        init(seed: UInt64, policy: CompactionPolicy = GrantTableTests.small) throws {
             place = try LogPlace()
             connection = try place.ledger.openPatiently()
-            self.portions = portions
-            table = GrantTable(connection: connection, portions: portions)
+            self.policy = policy
+            table = GrantTable(connection: connection, compaction: policy)
             try connection.begin()
             try table.begun()
             try connection.commit()
             generator = SplitMix(seed: seed)
-            // Some so alike that they share a place in memory.
+            // Some so alike that they share a prefix.
             let digests = (0..<20).map { Array(SHA256.digest(of: Array("\($0)".utf8)).bytes.prefix(16)) }
             subjects = digests + digests.prefix(5).map { Array($0.prefix(3)) + [UInt8](repeating: 7, count: 13) }
         }
 
         func reopen() throws {
             connection = try place.ledger.openPatiently()
-            table = GrantTable(connection: connection, portions: portions)
+            table = GrantTable(connection: connection, compaction: policy)
             try begin()
             try connection.commit()
         }
@@ -97,7 +97,7 @@ import Testing
             let subject = try #require(subjects.randomElement(using: &generator))
             try table.settle(subject)
             try table.removeCopies(of: subject)
-            let new = try connection.all(SQL("SELECT place FROM new_grants WHERE subject = ?", .blob(subject))) {
+            let new = try connection.all(SQL("SELECT place FROM grants_by_time WHERE subject = ?", .blob(subject))) {
                 $0.integer(0)
             }
             #expect(new.isEmpty)
@@ -142,14 +142,14 @@ import Testing
             let subject = try #require(subjects.randomElement(using: &generator))
             let other = try place.ledger.openPatiently()
             try other.run(SQL("DELETE FROM grants WHERE subject = ?", .blob(subject)))
-            try other.run(SQL("DELETE FROM new_grants WHERE subject = ?", .blob(subject)))
+            try other.run(SQL("DELETE FROM grants_by_time WHERE subject = ?", .blob(subject)))
             durable = durable.filter { $0.subject != subject }
             try begin()
             connection.rollback()
             table.undone()
         }
 
-        /// Somebody else grants something, and has carried it over already, or writes another key for a grant.
+        /// Another program grants something under a key of its own.
         func grantElsewhere() throws {
             let subject = try #require(subjects.randomElement(using: &generator))
             let id = UniqueID.version7(at: place.clock.now, generator.next(), generator.next())
@@ -195,18 +195,14 @@ import Testing
             }
             #expect(
                 try stored("SELECT subject, offer_key, grant_id, entry_index FROM grants")
-                    .union(stored("SELECT subject, offer_key, grant_id, place / 256 FROM new_grants")) == given
+                    .union(stored("SELECT subject, offer_key, grant_id, place / 256 FROM grants_by_time")) == given
             )
         }
 
-        /// How many grants are neither carried over, as on a server, nor have their place where places are in SQLite.
+        /// How many grants of the log have no offset in the database yet.
         var waiting: Int64 {
             get throws {
-                TestedEngine.isPostgreSQL
-                    ? try count("SELECT count(*) FROM new_grants")
-                    : try count(
-                        "SELECT count(*) FROM new_grants, grant_places_state WHERE place >= 256 * before_entry"
-                    )
+                try count("SELECT count(*) FROM grants_by_time, grant_offsets_state WHERE place >= 256 * before_entry")
             }
         }
 
@@ -222,15 +218,15 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<UInt64(TestRing.rounds(1, nightly: 6)), [(atOnce: 3, places: 20), (40, 20), (1, 3)])
-    func `whatever is carried over, undone, or interrupted, the same grants are found`(
+    @Test(arguments: 0..<UInt64(TestRing.rounds(1, nightly: 6)), [(atOnce: 3, offsets: 20), (40, 20), (1, 3)])
+    func `whatever is compacted, undone, or interrupted, the same grants are found`(
         seed: UInt64,
-        at most: (atOnce: Int, places: Int)
+        at most: (atOnce: Int, offsets: Int)
     ) throws {
-        var portions = Self.small
-        (portions.step, portions.placesAtOnce, portions.mostPlaces) = (most.atOnce, most.atOnce, most.places)
-        let world = try World(seed: seed, portions: portions)
-        var (merges, readings) = (0, 0)
+        var policy = Self.small
+        (policy.offsetsPerTransaction, policy.mostOffsetsOfSubject) = (most.atOnce, most.offsets)
+        let world = try World(seed: seed, policy: policy)
+        var (compactions, readings) = (0, 0)
         for _ in 0..<200 {
             switch Int.random(in: 0..<28, using: &world.generator) {
             case 0..<6: try world.grant(isUndone: false)
@@ -242,27 +238,27 @@ import Testing
             case 11: try world.rename()
             case 12: try world.forgetElsewhere()
             default:
-                try world.table.refresh()
-                if world.table.isMergeDue { merges += 1 }
-                let isReading = world.table.isReadingDue
-                try world.table.readGranted(ofLog: world.entry)
-                if isReading, !world.table.isReadingDue { readings += 1 }
-                try world.table.mergeSome()
+                try world.table.log?.refresh()
+                if world.table.isCompactionDue { compactions += 1 }
+                let isReading = world.table.isFilterDue
+                try world.table.fillFilter(ofLog: world.entry)
+                if isReading, !world.table.isFilterDue { readings += 1 }
+                try world.table.compactSome()
             }
             try world.expect(world.durable)
         }
-        #expect(merges > (most.atOnce == 3 ? 20 : 2))
+        #expect(compactions > (TestedEngine.isPostgreSQL ? -1 : most.atOnce == 3 ? 20 : 2))
         #expect(readings > (TestedEngine.isPostgreSQL ? -1 : 1))
         #expect(try world.count("SELECT count(*) FROM grants") > 0)
     }
 
-    @Test func `once all are carried over, none is looked for in memory`() throws {
+    @Test(.aboutSQLite) func `once all are compacted, none is looked up in memory`() throws {
         let world = try World(seed: 1)
         while try world.waiting < 40 { try world.grant(isUndone: false) }
-        #expect(world.table.isMergeDue)
+        #expect(world.table.isCompactionDue)
         var steps = 0
-        while world.table.isMergeDue {
-            try world.table.mergeSome()
+        while world.table.isCompactionDue {
+            try world.table.compactSome()
             steps += 1
         }
         // Some at a time: nobody waits for all of them.
@@ -273,14 +269,16 @@ import Testing
         try world.expect(world.durable)
     }
 
-    @Test func `however many customers come again and again, few grants are copied in a transaction`() throws {
-        var portions = Self.small
-        (portions.fewest, portions.most, portions.mostPlaces) = (200, 200, 1000)
-        let world = try World(seed: 7, portions: portions)
-        while !world.table.isMergeDue { try world.grant(isUndone: false) }
+    @Test(.aboutSQLite) func `however many customers come again and again, few grants are copied in a transaction`()
+        throws
+    {
+        var policy = Self.small
+        (policy.fewestGrants, policy.mostGrants, policy.mostOffsetsOfSubject) = (200, 200, 1000)
+        let world = try World(seed: 7, policy: policy)
+        while !world.table.isCompactionDue { try world.grant(isUndone: false) }
         var (before, most) = (Int64(0), Int64(0))
-        while world.table.isMergeDue {
-            try world.table.mergeSome()
+        while world.table.isCompactionDue {
+            try world.table.compactSome()
             let now = try world.count("SELECT count(*) FROM grants")
             (most, before) = (max(most, now - before), now)
         }
@@ -289,7 +287,7 @@ import Testing
         try world.expect(world.durable)
     }
 
-    @Test func `who comes again and again is not looked for in many places`() throws {
+    @Test(.aboutSQLite) func `of a customer with many grants, few offsets are looked up`() throws {
         let world = try World(seed: 2)
         for number in 0..<20 {
             try world.begin()
@@ -299,21 +297,21 @@ import Testing
             try world.connection.commit()
             world.table.committed(nextEntry: Int64(number) + 1)
         }
-        #expect(try world.count("SELECT count(*) FROM new_grants") == 3)
+        #expect(try world.count("SELECT count(*) FROM grants_by_time") == 3)
         try world.expect(world.durable)
     }
 
-    @Test func `what only somebody with access to the database can have written harms nothing`() throws {
+    @Test(.aboutSQLite) func `what only another program can have written harms nothing`() throws {
         let world = try World(seed: 6)
-        while try world.count("SELECT count(*) FROM new_grants") < 14 { try world.grant(isUndone: false) }
+        while try world.count("SELECT count(*) FROM grants_by_time") < 14 { try world.grant(isUndone: false) }
         let subject = world.subjects[0]
         let id = UniqueID.version7(at: world.place.clock.now, 1, 1)
         // Too short a subject, and too long an id for a subject that has a grant in the same entry.
-        let last = try world.count("SELECT max(place) FROM new_grants WHERE place < 768")
+        let last = try world.count("SELECT max(place) FROM grants_by_time WHERE place < 768")
         for (place, subject, id) in [(last + 1, [1, 2, 3], id.bytes), (last + 2, subject, id.bytes + [0])] {
             try world.place.ledger.openPatiently().run(
                 SQL(
-                    "INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, 1, ?)",
+                    "INSERT INTO grants_by_time (place, subject, offer_key, grant_id) VALUES (?, ?, 1, ?)",
                     .integer(place),
                     .blob(subject),
                     .blob(id)
@@ -321,15 +319,15 @@ import Testing
             )
         }
         try world.reopen()
-        try world.table.refresh()
-        while world.table.isMergeDue { try world.table.mergeSome() }
+        try world.table.log?.refresh()
+        try world.table.compactAll()
         #expect(try world.waiting == 0)
         try world.connection.run(SQL("DELETE FROM grants WHERE length(grant_id) = 17"))
-        try world.connection.run(SQL("DELETE FROM new_grants WHERE length(grant_id) = 17 OR length(subject) = 3"))
+        try world.connection.run(SQL("DELETE FROM grants_by_time WHERE length(grant_id) = 17 OR length(subject) = 3"))
         try world.expect(world.durable)
     }
 
-    @Test func `a grant may count for more names than its entry has places`() throws {
+    @Test(.aboutSQLite) func `a grant may count for more names than its entry has rows`() throws {
         let world = try World(seed: 5)
         let many = (0..<300).map { Array(SHA256.digest(of: Array("name-\($0)".utf8)).bytes.prefix(16)) }
         for entry in 0..<2 as Range<Int64> {
@@ -342,101 +340,53 @@ import Testing
             try world.connection.commit()
             world.table.committed(nextEntry: entry + 1)
         }
-        #expect(try world.count("SELECT count(*) FROM new_grants") == 512)
+        #expect(try world.count("SELECT count(*) FROM grants_by_time") == 512)
         try world.expect(world.durable)
         for subject in many { #expect(try world.table.grants(of: 1, to: subject).count == 2) }
-        while world.table.isMergeDue { try world.table.mergeSome() }
-        // More than an entry has places for are there at once.
-        let carriedOver = try world.count("SELECT count(*) FROM grants WHERE entry_index IN (0, 1)")
-        #expect(carriedOver == (TestedEngine.isPostgreSQL ? 600 : 88))
+        try world.table.compactAll()
+        // More than an entry has rows for are there at once.
+        let copied = try world.count("SELECT count(*) FROM grants WHERE entry_index IN (0, 1)")
+        #expect(copied == 88)
         try world.reopen()
         for subject in many { #expect(try world.table.grants(of: 1, to: subject).count == 2) }
     }
 
-    @Test func `what can't be carried over still counts, and is not tried with each request`() throws {
+    @Test(.aboutSQLite) func `what can't be compacted still counts, and is not tried with each request`() throws {
         let world = try World(seed: 3)
-        while try world.count("SELECT count(*) FROM new_grants") < 14 { try world.grant(isUndone: false) }
-        let obstruct: StaticString =
-            TestedEngine.isPostgreSQL
-            ? "ALTER TABLE grants ADD CONSTRAINT room CHECK (false) NOT VALID"
-            : "CREATE TRIGGER room BEFORE INSERT ON grant_places BEGIN SELECT raise(ABORT, 'none'); END"
-        let clear: StaticString =
-            TestedEngine.isPostgreSQL ? "ALTER TABLE grants DROP CONSTRAINT room" : "DROP TRIGGER room"
-        try world.connection.run(SQL(obstruct))
+        while try world.count("SELECT count(*) FROM grants_by_time") < 14 { try world.grant(isUndone: false) }
+        try world.connection.run(
+            SQL("CREATE TRIGGER room BEFORE INSERT ON grant_offsets BEGIN SELECT raise(ABORT, 'none'); END")
+        )
         #expect(throws: StorageError.self) {
-            while world.table.isMergeDue { try world.table.mergeSome() }
+            try world.table.compactAll()
         }
-        #expect(!world.table.isMergeDue)
+        #expect(!world.table.isCompactionDue)
         try world.expect(world.durable)
-        try world.connection.run(SQL(clear))
+        try world.connection.run(SQL("DROP TRIGGER room"))
         try world.reopen()
-        try world.table.refresh()
-        while world.table.isMergeDue { try world.table.mergeSome() }
+        try world.table.log?.refresh()
+        try world.table.compactAll()
         #expect(try world.waiting == 0)
         try world.expect(world.durable)
     }
 
-    @Test(.aboutPostgreSQL)
-    func `the oldest of several services carries over for all, and the others only if it is gone`() throws {
-        var portions = GrantPortions()
-        (portions.fewest, portions.most, portions.step, portions.mostPlaces) = (100, 100, 20, 1000)
-        let world = try World(seed: 4, portions: portions)
-        let instances = InstanceTable(connection: world.connection)
-        let ids = (1...2).map { UniqueID.version7(at: world.place.clock.now, UInt64($0), UInt64($0)) }
-        let tables = try ids.map { id in
-            try instances.join(
-                Instance(id: id, name: "host", version: "1", policyName: "sha256:00", keysDigest: "00")
-            )
-            return GrantTable(connection: world.connection, portions: portions, instance: id)
-        }
-        func grant(upTo count: Int64) throws {
-            while try world.count("SELECT count(*) FROM new_grants") < count { try world.grant(isUndone: false) }
-            for table in tables {
-                table.ledgerChanged()
-                try table.refresh()
-            }
-        }
-        /// How many rows are carried over by a table, which does all that it takes to be due no more.
-        func carriedOver(by table: GrantTable) throws -> Int64 {
-            let before = try world.count("SELECT count(*) FROM grants")
-            while table.isMergeDue { try table.mergeSome() }
-            try world.expect(world.durable)
-            return try world.count("SELECT count(*) FROM grants") - before
-        }
-        try grant(upTo: 120)
-        #expect(try carriedOver(by: tables[1]) == 0, "it leaves that to the older one")
-        #expect(try carriedOver(by: tables[0]) >= 120)
-        try grant(upTo: 120)
-        #expect(try carriedOver(by: tables[1]) == 0, "it sees what the other has removed")
-        try grant(upTo: 210)
-        #expect(try carriedOver(by: tables[1]) >= 210, "the other may be gone")
-        #expect(try carriedOver(by: tables[0]) == 0, "it sees that, too")
-        try instances.remove(ids[0])
-        try grant(upTo: 120)
-        #expect(try carriedOver(by: tables[1]) >= 120, "nobody is before it any more")
+    @Test func `compaction begins with a number of grants between two bounds`() {
+        let policy = CompactionPolicy()
+        #expect(policy.mostNewGrants(ofLog: 0) == policy.fewestGrants)
+        #expect(policy.mostNewGrants(ofLog: 10_000_000) == 625_000)
+        #expect(policy.mostNewGrants(ofLog: .max) == policy.mostGrants)
     }
 
-    @Test func `a size is kept between its bounds`() {
-        let portions = GrantPortions()
-        #expect(portions.size(ofLog: 0) == portions.fewest)
-        #expect(portions.size(ofLog: 10_000_000) == 625_000)
-        #expect(portions.size(ofLog: .max) == portions.most)
-    }
-
-    @Test func `caps hold while grants are carried over`() async throws {
-        try await withService(portions: Self.small) { service in
+    @Test(.aboutSQLite) func `caps hold while grants are compacted`() async throws {
+        try await withService(compaction: Self.small) { service in
             for round in 0..<3 {
                 for number in 0..<30 {
                     let reply = try await service.sign(offer: "once", #""customerId": "customer-\#(number)""#)
                     #expect(round == 0 ? reply.status == 200 : reply.problem == "not-eligible", "\(reply)")
                 }
             }
-            let counts = try service.rows([
-                TestedEngine.isPostgreSQL
-                    ? "SELECT CAST(count(*) AS TEXT) FROM grants"
-                    : "SELECT CAST(sum(length(places)) / 8 AS TEXT) FROM grant_places"
-            ])
-            #expect(!["0", ""].contains(counts.joined()), "some were carried over")
+            let counts = try service.rows(["SELECT CAST(sum(length(offsets)) / 8 AS TEXT) FROM grant_offsets"])
+            #expect(!["0", ""].contains(counts.joined()), "some were compacted")
         }
     }
 }

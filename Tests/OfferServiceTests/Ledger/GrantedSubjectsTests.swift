@@ -9,21 +9,21 @@ import Testing
 @testable import Storage
 
 /// Who was never granted anything is not looked for in the database; whoever was is never missed.
-@Suite(.overBothEngines) struct GrantedSubjectsTests {
+@Suite(.aboutSQLite) struct GrantedSubjectsTests {
     private static func subject(_ number: Int) -> [UInt8] {
         Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(16))
     }
 
     private static func grant(to number: Int, in table: String, _ connection: any DatabaseConnection) throws {
-        let isNew = table == "new_grants"
+        let isNew = table == "grants_by_time"
         // Two have an entry in common.
         let entry = Int64(number / 2)
         try connection.run(
             SQL(
                 isNew
-                    ? "INSERT INTO new_grants (place, subject, offer_key, grant_id) VALUES (?, ?, 7, ?)"
+                    ? "INSERT INTO grants_by_time (place, subject, offer_key, grant_id) VALUES (?, ?, 7, ?)"
                     : "INSERT INTO grants (entry_index, subject, offer_key, grant_id) VALUES (?, ?, 7, ?)",
-                .integer(isNew ? NewGrantRow.first(of: entry) + Int64(number % 2) : entry),
+                .integer(isNew ? GrantLogRow.first(of: entry) + Int64(number % 2) : entry),
                 .blob(subject(number)),
                 .blob([UInt8](repeating: UInt8(number % 256), count: 16))
             )
@@ -38,7 +38,7 @@ import Testing
     func `who has grants in either place is known, whatever is read at a time`(rows: Int) throws {
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
-        for number in 0..<60 { try Self.grant(to: number, in: number < 40 ? "grants" : "new_grants", connection) }
+        for number in 0..<60 { try Self.grant(to: number, in: number < 40 ? "grants" : "grants_by_time", connection) }
         var granted = GrantedSubjects(room: 64)
         var portions = 0
         while granted.isReadingDue {
@@ -96,17 +96,16 @@ import Testing
         try connection.begin()
         try table.begun()
         try connection.commit()
-        while table.isReadingDue { try table.readGranted(ofLog: entries) }
+        while table.isFilterDue { try table.fillFilter(ofLog: entries) }
     }
 
-    @Test(.aboutSQLite)
-    func `the database is asked of those alone who were granted something`() throws {
+    @Test func `the database is asked of those alone who were granted something`() throws {
         let place = try LogPlace()
         let statements = Statements()
         let connection = try statements.wrap(place.ledger.openPatiently())
         try Self.grant(to: 1, in: "grants", connection)
         let table = GrantTable(connection: connection)
-        #expect(!table.isReadingDue, "before a transaction, nobody knows what others do")
+        #expect(!table.isFilterDue, "before a transaction, nobody knows what others do")
         #expect(try table.grants(of: 7, to: Self.subject(2)).isEmpty)
         #expect(statements.count(of: Self.question) == 1)
         try Self.readAll(table, connection)
@@ -124,15 +123,14 @@ import Testing
         connection.rollback()
     }
 
-    @Test(.aboutSQLite)
-    func `strangers are not looked for among the new grants either`() throws {
+    @Test func `strangers are not looked for among the new grants either`() throws {
         let place = try LogPlace()
         let statements = Statements()
         let connection = try statements.wrap(place.ledger.openPatiently())
         let table = GrantTable(connection: connection)
         // So alike that they share a place in memory.
         let stranger = Self.subject(1).prefix(3) + [UInt8](repeating: 7, count: 13)
-        let question = "FROM new_grants WHERE place >= ? AND place < ? AND subject"
+        let question = "FROM grants_by_time WHERE place >= ? AND place < ? AND subject"
         try connection.begin()
         try table.begun()
         try table.add(.version4(1, 2), of: 7, to: Self.subject(1), entry: 0)
@@ -140,7 +138,7 @@ import Testing
         table.committed(nextEntry: 1)
         #expect(try table.grants(of: 7, to: Array(stranger)).isEmpty)
         #expect(statements.count(of: question) == 1, "before all is read, everybody is looked for")
-        while table.isReadingDue { try table.readGranted(ofLog: 1) }
+        while table.isFilterDue { try table.fillFilter(ofLog: 1) }
         #expect(try table.grants(of: 7, to: Array(stranger)).isEmpty)
         #expect(try table.grants(to: Array(stranger)).isEmpty)
         #expect(statements.count(of: question) == 1)
@@ -148,14 +146,13 @@ import Testing
         #expect(statements.count(of: question) == 2)
     }
 
-    @Test(.aboutSQLite)
-    func `of who has grants, those alone are looked for among moved ones who may have some there`() throws {
+    @Test func `of who has grants, those alone are looked for among moved ones who may have some there`() throws {
         let place = try LogPlace()
         let statements = Statements()
         let connection = try statements.wrap(place.ledger.openPatiently())
-        var portions = GrantPortions()
-        portions.mostPlaces = 2
-        let table = GrantTable(connection: connection, portions: portions)
+        var policy = CompactionPolicy()
+        policy.mostOffsetsOfSubject = 2
+        let table = GrantTable(connection: connection, compaction: policy)
         try Self.readAll(table, connection)
         func change(_ body: () throws -> Void) throws {
             try connection.begin()
@@ -186,13 +183,12 @@ import Testing
         #expect(try grants(0, looksThere: true) == 1)
         try change { table.change(Self.subject(1)) }
         #expect(try grants(1, looksThere: true) == 2, "another table may have put some there")
-        let other = GrantTable(connection: connection, portions: portions)
+        let other = GrantTable(connection: connection, compaction: policy)
         try Self.readAll(other, connection, ofLog: 10)
         for number in 0..<3 { #expect(try other.grants(of: 7, to: Self.subject(number)).count == number + 1) }
     }
 
-    @Test(.aboutSQLite)
-    func `who was granted something by others is found, though no entry tells of it`() throws {
+    @Test func `who was granted something by others is found, though no entry tells of it`() throws {
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         let table = GrantTable(connection: connection)
@@ -202,10 +198,10 @@ import Testing
         try table.begun()
         #expect(try table.grants(of: 7, to: Self.subject(1)).count == 1)
         connection.rollback()
-        #expect(table.isReadingDue)
+        #expect(table.isFilterDue)
     }
 
-    @Test(.aboutSQLite, arguments: ["SELECT subject, place FROM new_grants", "SELECT subject FROM grants"])
+    @Test(arguments: ["SELECT subject, place FROM grants_by_time", "SELECT subject FROM grants"])
     func `where it can't be read, everybody is looked for, and it is not tried again`(text: String) throws {
         let place = try LogPlace()
         let statements = Statements()
@@ -214,18 +210,17 @@ import Testing
         let table = GrantTable(connection: connection)
         statements.refuse(text, with: Faults.diskFull)
         #expect(throws: StorageError.self) { try Self.readAll(table, connection) }
-        #expect(!table.isReadingDue)
+        #expect(!table.isFilterDue)
         #expect(try table.grants(of: 7, to: Self.subject(1)).count == 1)
         #expect(try table.grants(of: 7, to: Self.subject(2)).isEmpty)
         #expect(statements.count(of: Self.question) == 2)
     }
 
-    @Test(.aboutSQLite)
-    func `what was granted before is read on while nobody asks for anything`() async throws {
+    @Test func `what was granted before is read on while nobody asks for anything`() async throws {
         let statements = Statements()
-        var portions = GrantPortions()
-        portions.rows = 1
-        try await withService(portions: portions, wrap: statements.wrap) { service async throws in
+        var policy = CompactionPolicy()
+        policy.rowsAtOnce = 1
+        try await withService(compaction: policy, wrap: statements.wrap) { service async throws in
             // A row is read after each of these: all that is there at the first is read before the last of them.
             for number in 0..<10 {
                 #expect(try await service.sign(offer: "once", #""customerId": "\#(number)""#).status == 200)
@@ -233,16 +228,16 @@ import Testing
             for number in 0..<11 { try Self.grant(to: number, in: "grants", service.ledger.openPatiently()) }
             statements.reset()
             #expect(try await service.sign(offer: "once", #""customerId": "last""#).status == 200)
-            // Eleven new ones, eleven carried over, and the ends of both tables.
+            // Eleven in the log, eleven in the other table, and the ends of both.
             #expect(try await eventually { statements.count(of: "SELECT subject FROM grants") == 12 })
-            #expect(statements.count(of: "SELECT subject, place FROM new_grants") == 12)
+            #expect(statements.count(of: "SELECT subject, place FROM grants_by_time") == 12)
             let before = statements.count(of: Self.question)
             #expect(try await service.sign(offer: "once", #""customerId": "stranger""#).status == 200)
             #expect(statements.count(of: Self.question) == before)
         }
     }
 
-    @Test(.aboutSQLite, arguments: [Faults.ioFailure, Faults.diskFull])
+    @Test(arguments: [Faults.ioFailure, Faults.diskFull])
     func `a service that can't read it goes on, and says so once`(error: StorageError) async throws {
         let statements = Statements()
         statements.refuse("SELECT subject FROM grants", with: error)

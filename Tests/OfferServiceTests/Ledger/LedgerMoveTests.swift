@@ -57,10 +57,10 @@ import TransparencyLog
     private static func target() throws -> LogPlace { try LogPlace() }
 
     @Test func `moves ledger and log, and says so in the log`() async throws {
-        var portions = GrantPortions()
-        // So that there are places of grants.
-        (portions.fewest, portions.most) = (1, 1)
-        try await withService(portions: portions) { service async throws in
+        var policy = CompactionPolicy()
+        // So that there are offsets of grants.
+        (policy.fewestGrants, policy.mostGrants) = (1, 1)
+        try await withService(compaction: policy) { service async throws in
             for _ in 0..<3 { #expect(try await service.sign(offer: "open").status == 200) }
             // Nothing moves while a service uses it.
             await service.stop()
@@ -91,7 +91,7 @@ import TransparencyLog
     }
 
     @Test(.aboutPostgreSQL)
-    func `grants with places arrive at a server where it looks for them, and go back into a file`()
+    func `grants with offsets arrive at a server where it looks them up, and go back into a file`()
         throws
     {
         let file = try TemporaryDirectory()
@@ -100,9 +100,9 @@ import TransparencyLog
         let inFile = LedgerAccess(location: location, clock: source.clock.wallClock)
         let connection = try inFile.openPatiently()
         try LedgerWriter(connection: connection).add(3)
-        var portions = GrantPortions()
-        (portions.fewest, portions.most) = (40, 40)
-        let table = GrantTable(connection: connection, portions: portions)
+        var policy = CompactionPolicy()
+        (policy.fewestGrants, policy.mostGrants) = (40, 40)
+        let table = GrantTable(connection: connection, compaction: policy)
         let ids = (0..<60).map { UniqueID.version7(at: source.clock.now, 1, UInt64($0)) }
         for (number, id) in ids.enumerated() {
             try connection.begin()
@@ -110,21 +110,21 @@ import TransparencyLog
             try table.add(id, of: 7, to: id.bytes.reversed(), entry: Int64(number))
             try connection.commit()
             table.committed(nextEntry: Int64(number) + 1)
-            try table.mergeSome()
+            try table.compactSome()
         }
         func expectAll(_ connection: any DatabaseConnection) throws {
             let table = GrantTable(connection: connection)
             for id in ids { #expect(try table.grants(of: 7, to: id.bytes.reversed()) == [id]) }
         }
-        let placed = try connection.first(SQL("SELECT before_entry FROM grant_places_state")) { $0.integer(0) }
+        let placed = try connection.first(SQL("SELECT before_entry FROM grant_offsets_state")) { $0.integer(0) }
         try #require(placed.map { (1..<60).contains($0) } == true)
         try expectAll(connection)
         _ = try LedgerMove(from: inFile, to: target.ledger, pause: { _ in }).run()
         let server = try target.ledger.openPatiently()
         try expectAll(server)
-        #expect(try server.first(SQL("SELECT count(*) FROM new_grants")) { $0.integer(0) } == 0)
-        #expect(try server.first(SQL("SELECT count(*) FROM grant_places")) { $0.integer(0) } == 0)
-        #expect(try server.all(SQL("SELECT before_entry FROM grant_places_state")) { $0.integer(0) } == [0])
+        #expect(try server.first(SQL("SELECT count(*) FROM grants_by_time")) { $0.integer(0) } == 0)
+        #expect(try server.first(SQL("SELECT count(*) FROM grant_offsets")) { $0.integer(0) } == 0)
+        #expect(try server.all(SQL("SELECT before_entry FROM grant_offsets_state")) { $0.integer(0) } == [0])
         let back = try #require(DatabaseLocation("sqlite:\(file.path)/back.db"))
         let inBack = LedgerAccess(location: back, clock: source.clock.wallClock)
         _ = try LedgerMove(from: target.ledger, to: inBack, pause: { _ in }).run()
@@ -253,12 +253,12 @@ import TransparencyLog
         guard let connection = try? ledger.openPatiently() else { return }
         let ways: [[StaticString]] = [
             [
-                "INSERT INTO grants SELECT subject, offer_key, grant_id, place / 256 FROM new_grants",
-                "DELETE FROM new_grants",
+                "INSERT INTO grants SELECT subject, offer_key, grant_id, place / 256 FROM grants_by_time",
+                "DELETE FROM grants_by_time",
             ],
             [
                 """
-                INSERT INTO new_grants
+                INSERT INTO grants_by_time
                 SELECT row_number() OVER (ORDER BY grant_id), subject, offer_key, grant_id FROM grants
                 """,
                 "DELETE FROM grants",
@@ -275,7 +275,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a grant that is carried over meanwhile arrives, and arrives once`() async throws {
+    @Test func `a grant that another program moves meanwhile arrives, and arrives once`() async throws {
         for _ in 0..<6 { try await Self.moveWhileCarrying(400) }
     }
 
@@ -287,7 +287,7 @@ import TransparencyLog
             for number in 0..<count {
                 let id = SQLValue.blob(UniqueID.version4(7, UInt64(number)).bytes)
                 try connection.run(
-                    SQL("INSERT INTO new_grants VALUES (?, ?, 7, ?)", .integer(Int64(number)), id, id)
+                    SQL("INSERT INTO grants_by_time VALUES (?, ?, 7, ?)", .integer(Int64(number)), id, id)
                 )
             }
         }
@@ -299,7 +299,7 @@ import TransparencyLog
         try #require(await eventually { carried.count > 0 })
         let target = try Self.target()
         _ = try LedgerMove(from: source.ledger, to: target.ledger, pause: { _ in }).run()
-        let all = SQL("SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM new_grants")
+        let all = SQL("SELECT grant_id FROM grants UNION ALL SELECT grant_id FROM grants_by_time")
         let arrived = try target.ledger.openForReading().all(all) { $0.blob(0) }
         #expect(arrived.count == count && Set(arrived).count == count)
         isOver.add()

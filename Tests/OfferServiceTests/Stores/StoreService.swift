@@ -122,7 +122,7 @@ func withStoreService(
     asksStore: Bool = true,
     retries: RetryPolicy = .patient,
     environments: [StoreEnvironment] = StoreEnvironment.allCases,
-    portions: GrantPortions = GrantPortions(),
+    compaction: CompactionPolicy = CompactionPolicy(),
     identityProviders: String = "[]",
     moreOffers: String = "",
     offers: String? = nil,
@@ -162,7 +162,7 @@ func withStoreService(
         files,
         clock: clock,
         maximumWaiting: maximumWaiting,
-        portions: portions,
+        compaction: compaction,
         wrap: wrap
     ) { service in
         try store.registerKey(

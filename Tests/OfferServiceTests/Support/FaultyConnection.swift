@@ -192,6 +192,7 @@ private final class FaultyConnection: DatabaseConnection {
         try real.commit()
     }
 
+    var isRemote: Bool { real.isRemote }
     func stampOfOthers() throws(StorageError) -> Int64? { try real.stampOfOthers() }
 
     func rollback() {

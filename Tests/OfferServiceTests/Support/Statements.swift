@@ -64,6 +64,7 @@ private final class NotedConnection: DatabaseConnection {
         try real.rows(sql, each)
     }
 
+    var isRemote: Bool { real.isRemote }
     func stampOfOthers() throws(StorageError) -> Int64? { try real.stampOfOthers() }
     func begin() throws(StorageError) { try real.begin() }
     func commit() throws(StorageError) { try real.commit() }

@@ -46,7 +46,7 @@ final class TestService: Sendable {
         random: (any RandomSource)? = nil,
         maximumWaiting: Int = 4096,
         index format: AuditIndexFormat = AuditIndexFormat(),
-        portions: GrantPortions = GrantPortions(),
+        compaction: CompactionPolicy = CompactionPolicy(),
         wrap: @escaping Wrap = { $0 }
     ) throws {
         directory = try TemporaryDirectory()
@@ -61,7 +61,7 @@ final class TestService: Sendable {
         let runtime = Runtime(clock: clock.wallClock, random: random, log: log)
         var dependencies = Self.dependencies(wire, files, runtime, wrap: wrap)
         dependencies.committer.maximumWaiting = maximumWaiting
-        dependencies.committer.portions = portions
+        dependencies.committer.compaction = compaction
         dependencies.auditIndex = format
         service = try Service(settings: settings, dependencies: dependencies)
         try service.start(without: wire == .loopback ? Self.leftOut : Self.leftOut.union([.server]))
@@ -187,7 +187,7 @@ func withService(
     random: (any RandomSource)? = nil,
     maximumWaiting: Int = 4096,
     index: AuditIndexFormat = AuditIndexFormat(),
-    portions: GrantPortions = GrantPortions(),
+    compaction: CompactionPolicy = CompactionPolicy(),
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (TestService) async throws -> Void
 ) async throws {
@@ -200,7 +200,7 @@ func withService(
         random: random,
         maximumWaiting: maximumWaiting,
         index: index,
-        portions: portions,
+        compaction: compaction,
         wrap: wrap
     )
     do {

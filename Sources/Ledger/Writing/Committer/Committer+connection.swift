@@ -44,7 +44,7 @@ extension Committer {
         return LedgerWriter(
             connection: connection,
             after: knownHead,
-            portions: portions,
+            compaction: compaction,
             instance: instance,
             appRefusals: appRefusals,
             looksForAll: looksForAll.withLock { $0 }

@@ -4,23 +4,23 @@ import ServiceRuntime
 // MARK: - Between two batches
 
 extension Committer {
-    /// Nobody waits for this; what is not carried over counts all the same.
-    func mergeGrants(of writer: inout LedgerWriter?) {
+    /// No request waits for this: every grant counts before it is compacted too.
+    func compactGrants(of writer: inout LedgerWriter?) {
         do throws(LedgerError) {
-            try writer?.mergeGrants()
+            try writer?.compactGrants()
         } catch {
             if error.needsNewConnection { writer = nil }
             observer.failed(error)
         }
     }
 
-    /// Nobody waits for this either, and nothing that was to be written fails with it.
+    /// No request waits for this either, and nothing that was to be written fails with it.
     ///
-    /// Only who is on a page that can't be read is refused, once they ask. So it is not tried again, nor on the next
+    /// If a page cannot be read, only requests that need that page are refused. So it is not tried again, nor on the next
     /// connection.
-    func readGranted(of writer: inout LedgerWriter?) {
+    func fillFilter(of writer: inout LedgerWriter?) {
         do throws(LedgerError) {
-            try writer?.readGranted()
+            try writer?.fillFilter()
         } catch {
             if error.needsNewConnection { writer = nil }
             looksForAll.withLock { $0 = true }

@@ -34,7 +34,7 @@ package final class Committer: Sendable {
     private let wakeUp: WakeUp
     private let askingThread: @Sendable () -> (any AskingThread)?
     private let gathering: Gathering
-    let portions: GrantPortions
+    let compaction: CompactionPolicy
     let appRefusals: AppRefusals?
     let logKeeper: WriteAheadLogKeeper?
     /// What this committer has recorded, for whoever follows the log.
@@ -67,7 +67,7 @@ package final class Committer: Sendable {
         wakeUp = options.wakeUp
         askingThread = options.askingThread
         gathering = options.gathering
-        portions = options.portions
+        compaction = options.compaction
         appRefusals = options.appRefusals
         place = database.place
         logKeeper = database.logKeeper
@@ -318,8 +318,8 @@ extension Committer {
             defer { pulse.end() }
             // Given away: with another owner, each job would be copied where it is looked at.
             if hasJobs { settle(consume batch, with: &writer, &cleaning, takesMore: instance != nil) }
-            if hasJobs || !doChore(with: &writer) { readGranted(of: &writer) }
-            if hasJobs { mergeGrants(of: &writer) }
+            if hasJobs || !doChore(with: &writer) { fillFilter(of: &writer) }
+            if hasJobs { compactGrants(of: &writer) }
             if let writer { logKeeper?.look(writer.connection) }
             if hasJobs { gather() }
         }

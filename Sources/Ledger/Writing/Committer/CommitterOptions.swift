@@ -24,7 +24,7 @@ package struct CommitterOptions: Sendable {
     /// Which refusals of apps are entries of their own; `nil`: all.
     package var appRefusals: AppRefusals?
     /// How grants are compacted.
-    package var portions = GrantPortions()
+    package var compaction = CompactionPolicy()
 
     /// A committer with the figures above; a command's needs none of the arguments.
     package init(

@@ -7,7 +7,7 @@ extension LedgerWriter {
     /// Reads what is to be known of all links and new grants, if it isn't known; else the first request would wait for it.
     func readLinks() throws(LedgerError) {
         try database(links.refresh())
-        try database(grants.refresh())
+        try database(grants.log?.refresh())
     }
 
     /// Links an anonymous customer to the known one that it became; a second time changes nothing.

@@ -5,17 +5,17 @@ import TransparencyLog
 // MARK: - Between two transactions
 
 extension LedgerWriter {
-    /// Carries some of what was granted over to its place, if there is much of it.
-    func mergeGrants() throws(LedgerError) {
-        try database(grants.mergeSome())
+    /// Adds some of the newest grants to their index, if there are many.
+    func compactGrants() throws(LedgerError) {
+        try database(grants.log?.compactSome())
     }
 
-    /// Reads some of who was granted something, if that is not known.
-    func readGranted() throws(LedgerError) {
+    /// Reads some of the filter of subjects with grants, if it is not complete.
+    func fillFilter() throws(LedgerError) {
         guard hasLeisureWork else { return }
-        try database(grants.readGranted(ofLog: tree.size))
+        try database(grants.log?.fillFilter(ofLog: tree.size))
     }
 
-    /// Whether ``readGranted()`` is of use: once the tree is known, and with it what was recorded before.
-    var hasLeisureWork: Bool { isTreeRead && grants.isReadingDue }
+    /// Whether ``fillFilter()`` is of use: once the tree is known, and with it what was recorded before.
+    var hasLeisureWork: Bool { isTreeRead && grants.log?.isFilterDue == true }
 }

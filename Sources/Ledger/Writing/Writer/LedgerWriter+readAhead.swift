@@ -43,7 +43,7 @@ extension LedgerWriter {
         try ask(for: jobs)
     }
 
-    /// Asks what others have recorded, switched off, linked and granted, unless that is done.
+    /// Asks what others have recorded, switched off and linked, unless that is done.
     func askOfOthers() throws(StorageError) {
         guard connection.isRemote, isTreeRead, !asked.isOfOthers else { return }
         asked.isOfOthers = true
@@ -51,7 +51,6 @@ extension LedgerWriter {
         try SealStore(connection: connection).ask()
         try KeyUses.ask(connection)
         try links.ask()
-        try grants.askNewest()
     }
 
     /// Asks what jobs of the transaction are going to ask; ``readAhead()`` reads the answers.

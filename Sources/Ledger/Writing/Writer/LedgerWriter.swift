@@ -78,7 +78,7 @@ package final class LedgerWriter {
     package init(
         connection: any DatabaseConnection,
         after durableHead: TreeHead? = nil,
-        portions: GrantPortions = GrantPortions(),
+        compaction: CompactionPolicy = CompactionPolicy(),
         instance: UniqueID? = nil,
         appRefusals: AppRefusals? = nil,
         looksForAll: Bool = false
@@ -90,7 +90,7 @@ package final class LedgerWriter {
         log = LogTables(connection: connection)
         days = GrantDays(connection: connection)
         subscriptions = SubscriptionTables(connection: connection)
-        grants = GrantTable(connection: connection, portions: portions, instance: instance, looksForAll: looksForAll)
+        grants = GrantTable(connection: connection, compaction: compaction, looksForAll: looksForAll)
         successions = KeySuccessions(grants)
         keyEpochs = KeyEpochs(connection: connection)
         holders = SubscriptionHolders(connection: connection)

@@ -5,8 +5,8 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// Where new grants are, as it is kept in memory.
-struct GrantPlacesTests {
+/// The offsets of the newest grants, in memory.
+struct GrantMemtableTests {
     /// Subjects of which many begin alike, at both ends of the order too.
     private static func subject(_ number: Int, _ generator: inout SplitMix) -> [UInt8] {
         let rest = (0..<13).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
@@ -23,51 +23,49 @@ struct GrantPlacesTests {
     @Test(arguments: [0, 1, 511, 512, 513, 3_000])
     func `every grant is found, in the order of subjects, whatever came before it`(count: Int) {
         var generator = SplitMix(seed: UInt64(count))
-        var places = GrantPlaces()
+        var memtable = GrantMemtable()
         var known: [(subject: [UInt8], entry: Int64)] = []
         for number in 0..<count {
             let subject = Self.subject(number, &generator)
             let entry = Int64.random(in: 0...1 << 39, using: &generator)
-            places.insert(subject, entry: entry)
+            memtable.insert(subject, entry: entry)
             known.append((subject, entry))
         }
         let end: Int64 = 1 << 38
-        #expect(places.count == count)
-        expectAll(of: known, in: places)
-        expectRanges(of: known, in: places, before: end)
-        places.remove(before: end)
+        #expect(memtable.count == count)
+        expectAll(of: known, in: memtable)
+        expectRanges(of: known, in: memtable, before: end)
+        memtable.remove(before: end)
         known.removeAll { $0.entry < end }
-        #expect(places.count == known.count)
-        expectAll(of: known, in: places)
-        expectRanges(of: known, in: places, before: .max)
+        #expect(memtable.count == known.count)
+        expectAll(of: known, in: memtable)
+        expectRanges(of: known, in: memtable, before: .max)
     }
 
-    private func expectAll(of known: [(subject: [UInt8], entry: Int64)], in places: GrantPlaces) {
+    private func expectAll(of known: [(subject: [UInt8], entry: Int64)], in memtable: GrantMemtable) {
         for (subject, _) in known.prefix(40) + known.suffix(40) {
             let expected = known.filter { $0.subject.prefix(3) == subject.prefix(3) }.map(\.entry)
-            #expect(places.entries(of: subject).sorted() == expected.sorted())
+            #expect(memtable.entries(of: subject).sorted() == expected.sorted())
         }
-        #expect(places.entries(of: [0x12, 0x34, 0x56] + [UInt8](repeating: 0, count: 13)).isEmpty)
+        #expect(memtable.entries(of: [0x12, 0x34, 0x56] + [UInt8](repeating: 0, count: 13)).isEmpty)
     }
 
     /// Each range of subjects, and all ranges together, have what is known of them.
     private func expectRanges(
         of known: [(subject: [UInt8], entry: Int64)],
-        in places: GrantPlaces,
+        in memtable: GrantMemtable,
         before end: Int64
     ) {
-        let expected = known.filter { $0.entry < end }.map { [Int64(GrantPlaces.prefix(of: $0.subject)), $0.entry] }
+        let expected = known.filter { $0.entry < end }.map { [Int64(GrantOffset.prefix(of: $0.subject)), $0.entry] }
             .sorted { $0.lexicographicallyPrecedes($1) }
         for width in [1 << 24, 1 << 20, 12_345_678] {
             var found: [[Int64]] = []
             for first in stride(from: 0, to: 1 << 24, by: width) {
                 let range = first..<min(first + width, 1 << 24)
-                found += places.words(in: range, before: end).map {
-                    [Int64(GrantPlaces.prefix($0)), GrantPlaces.entry($0)]
-                }
+                found += memtable.offsets(in: range, before: end).map { [Int64($0.prefix), $0.entry] }
             }
             #expect(found == expected)
         }
-        #expect(places.words(in: 7..<7, before: end).isEmpty)
+        #expect(memtable.offsets(in: 7..<7, before: end).isEmpty)
     }
 }

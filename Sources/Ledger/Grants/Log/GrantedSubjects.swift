@@ -3,57 +3,55 @@ import Storage
 
 /// Says of most subjects, without asking the database, that nothing was ever granted to them.
 ///
-/// A filter of everybody who was ever granted something. It is told of each grant, and reads some at a time what was there
-/// before; until it has read everything, it knows of nobody that there is nothing. Only for a database that one service has to
-/// itself. Used by one thread.
+/// Each new grant is added, and earlier ones are read some at a time. Until all are read, every subject may have grants. Only
+/// for a database that one service has to itself. Used by one thread.
 struct GrantedSubjects {
-    /// What is read of the grants that were there before.
+    /// How far the earlier grants are read.
     fileprivate struct Reading {
-        /// Of new grants, those that were recorded before this entry: of later ones it is told.
+        /// Of the log, those that were recorded before this entry: later ones are added one by one.
         let end: Int64
-        var place = Place.newGrants(after: -1)
+        var position = Position.log(after: -1)
     }
 
-    /// Behind which row to go on.
+    /// After which row to go on.
     ///
-    /// First the new grants, then those that were carried over: so one that is carried over meanwhile is met in one of the
-    /// two places, if not in both.
-    fileprivate enum Place {
-        case newGrants(after: Int64)
+    /// First the log, then `grants`: so a grant that is copied meanwhile is met in one of the two, if not in both.
+    fileprivate enum Position {
+        case log(after: Int64)
         case grants(subject: [UInt8])
     }
 
-    private var filter: GrowingSubjectFilter
-    /// Of those alone who may have some in `grants`.
-    private var moved: GrowingSubjectFilter
+    private var filter: ScalableBloomFilter
+    /// Those that may have some in `grants`.
+    private var copied: ScalableBloomFilter
     private var reading: Reading?
     private var hasAll = false
 
     /// Knows nothing yet, and has room for so many subjects at first.
     init(room: Int) {
-        filter = GrowingSubjectFilter(room: room)
-        moved = GrowingSubjectFilter(room: min(room, Self.roomForMoved))
+        filter = ScalableBloomFilter(room: room)
+        copied = ScalableBloomFilter(room: min(room, Self.roomForCopied))
     }
 
     /// In SQLite few grants are in `grants`.
-    private static let roomForMoved = 4_096
+    private static let roomForCopied = 4_096
 
-    /// Whether there may be grants of the subject, new ones or others.
+    /// Whether there may be grants of the subject.
     func mayHave(_ subject: [UInt8]) -> Bool { !hasAll || filter.mayContain(subject) }
 
     /// Whether some of them may be in `grants`.
-    func mayHaveMoved(_ subject: [UInt8]) -> Bool { !hasAll || moved.mayContain(subject) }
+    func mayHaveCopies(_ subject: [UInt8]) -> Bool { !hasAll || copied.mayContain(subject) }
 
     /// There is a grant of the subject now, or will be.
     mutating func insert(_ subject: [UInt8]) { filter.insert(subject) }
 
     /// There is one in `grants` now, or will be.
-    mutating func insertMoved(_ subject: [UInt8]) {
+    mutating func insertCopied(_ subject: [UInt8]) {
         filter.insert(subject)
-        moved.insert(subject)
+        copied.insert(subject)
     }
 
-    /// Somebody else may have granted something: all is to be read anew, into a filter with room for about as many.
+    /// Another program may have granted something: all are to be read again, into a filter with room for about as many.
     mutating func forgetAll() { self = Self(room: filter.capacity) }
 
     // MARK: - Reading
@@ -70,7 +68,7 @@ struct GrantedSubjects {
         from connection: any DatabaseConnection
     ) throws(StorageError) {
         var current = reading ?? Reading(end: entries)
-        do throws(StorageError) { hasAll = try current.read(rows, into: &filter, &moved, from: connection) } catch {
+        do throws(StorageError) { hasAll = try current.read(rows, into: &filter, &copied, from: connection) } catch {
             forgetAll()
             throw error
         }
@@ -82,24 +80,24 @@ extension GrantedSubjects.Reading {
     /// Reads on; answers whether that was all.
     mutating func read(
         _ most: Int,
-        into filter: inout GrowingSubjectFilter,
-        _ moved: inout GrowingSubjectFilter,
+        into filter: inout ScalableBloomFilter,
+        _ copied: inout ScalableBloomFilter,
         from connection: any DatabaseConnection
     ) throws(StorageError) -> Bool {
-        switch place {
-        case .newGrants(let previous):
+        switch position {
+        case .log(let previous):
             let question = SQL(
-                "SELECT subject, place FROM new_grants WHERE place > ? AND place < ? ORDER BY place LIMIT ?",
+                "SELECT subject, place FROM grants_by_time WHERE place > ? AND place < ? ORDER BY place LIMIT ?",
                 .integer(previous),
-                .integer(NewGrantRow.first(of: end)),
+                .integer(GrantLogRow.first(of: end)),
                 .integer(Int64(most))
             )
             let last = try read(question, most, from: connection) {
                 filter.insert($0)
-            } place: {
-                .newGrants(after: $0.integer(1))
+            } position: {
+                .log(after: $0.integer(1))
             }
-            place = last ?? .grants(subject: [])
+            position = last ?? .grants(subject: [])
             return false
         case .grants(let subject):
             let question = SQL(
@@ -109,11 +107,11 @@ extension GrantedSubjects.Reading {
             )
             let last = try read(question, most, from: connection) { subject in
                 filter.insert(subject)
-                moved.insert(subject)
-            } place: {
+                copied.insert(subject)
+            } position: {
                 .grants(subject: $0.blob(0))
             }
-            if let last { place = last }
+            if let last { position = last }
             return last == nil
         }
     }
@@ -124,16 +122,16 @@ extension GrantedSubjects.Reading {
         _ most: Int,
         from connection: any DatabaseConnection,
         _ insert: ([UInt8]) -> Void,
-        place: (borrowing Row) -> GrantedSubjects.Place
-    ) throws(StorageError) -> GrantedSubjects.Place? {
+        position: (borrowing Row) -> GrantedSubjects.Position
+    ) throws(StorageError) -> GrantedSubjects.Position? {
         var count = 0
-        var last: GrantedSubjects.Place?
+        var last: GrantedSubjects.Position?
         try connection.rows(sql) { row in
             let subject = row.blob(0)
-            // Nobody asks for others, which only somebody else can have written.
-            if subject.count == GrantPlaces.subjectBytes { insert(subject) }
+            // Only another program can have written other subjects, and none is looked up.
+            if subject.count == GrantOffset.subjectBytes { insert(subject) }
             count += 1
-            if count == most { last = place(row) }
+            if count == most { last = position(row) }
         }
         return last
     }

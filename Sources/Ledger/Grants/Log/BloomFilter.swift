@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Says of most subjects, without asking the database, that they are not among some; a Bloom filter.
+/// A set of subjects that says of most others that they are not in it.
 ///
+/// Described by Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970.
 /// Subjects are keyed digests of 16 bytes, so their own bytes say which four bits they set. With as many as it was made
-/// for, it mistakes one stranger in 400 for one of them, and never one of them for a stranger.
-struct SubjectFilter {
+/// for, it takes one other in 400 for one of them, and leaves none of them out.
+struct BloomFilter {
     private var words: [UInt64]
     /// One less than the number of bits, which is a power of two.
     private let mask: UInt32
@@ -25,7 +26,7 @@ struct SubjectFilter {
     var isFull: Bool { count > capacity }
 
     mutating func insert(_ subject: [UInt8]) {
-        // Who comes again takes no room.
+        // One that is inserted again takes no room.
         guard !mayContain(subject) else { return }
         for probe in 0..<4 {
             let bit = bit(probe, of: subject)
