@@ -24,7 +24,7 @@ package struct AccountTokenChange: Sendable {
     /// For the offers that redemptions are of.
     let catalog: Catalog
     /// What the ledger may have of these three under earlier secrets.
-    let successions: [KeySuccession]
+    let rotatedKeys: [RotatedKey]
 
     /// What is asked for, by the names that stores and apps use.
     package struct Asked: Sendable {
@@ -59,7 +59,7 @@ package struct AccountTokenChange: Sendable {
         (bundleID, self.keyID) = (asked.bundleID, keyID)
         chain = keys.chainKey(of: asked.originalTransactionID)
         (self.customer, self.token) = (keys.pseudonym(of: customer), keys.pseudonym(of: token))
-        successions = keys.successions(of: [purchases, customer, token])
+        rotatedKeys = keys.rotatedKeys(of: [purchases, customer, token])
     }
 
     /// The epoch of the secret that the three are made with.
@@ -78,7 +78,7 @@ package struct AccountTokenChange: Sendable {
             links: Set(holders.map { SubscriptionLink(subject: $0.subject, subscription: chain.bytes) }),
             holders: holders,
             catalog: catalog,
-            successions: successions
+            rotatedKeys: rotatedKeys
         )
     }
 }

@@ -37,7 +37,7 @@ package struct CustomerTransfer: Sendable {
     /// For the offers that redemptions are of.
     package let catalog: Catalog
     /// For the redemptions at Google Play; `nil` if the app isn't there.
-    package let googlePlayPlace: GooglePlayPlace?
+    package let playContext: PlayContext?
     /// To how many customers the anonymous one may be linked.
     package let mostCustomers: Int
 
@@ -57,7 +57,7 @@ package struct CustomerTransfer: Sendable {
         self.callerID = callerID
         self.catalog = catalog
         mostCustomers = catalog.customerPolicy(of: app.name).mostCustomersPerAnonymousID
-        googlePlayPlace = app.googlePlay.map { GooglePlayPlace($0, pseudonyms, catalog) }
+        playContext = app.googlePlay.map { PlayContext($0, pseudonyms, catalog) }
     }
 }
 

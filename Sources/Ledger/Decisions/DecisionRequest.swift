@@ -19,7 +19,7 @@ package final class DecisionRequest: Sendable {
     /// Under which key a retry gets the same answer; `nil` without `Idempotency-Key`.
     package let idempotency: IdempotencyClaim?
     /// What the ledger may have of the customer under earlier secrets.
-    let successions: [KeySuccession]
+    let rotatedKeys: [RotatedKey]
     /// The keys of all names, and of the purchases that are surely the customer's, each once.
     let namedSubjects: [[UInt8]]
     /// The keys of the names alone, without those of subscriptions.
@@ -64,7 +64,7 @@ package final class DecisionRequest: Sendable {
         // Of a name that is only claimed nothing is told, whoever may have it.
         owners = isProven || offer.policy.admitsUnprovenCustomers ? Self.owners(names, knowledge, isShown: isShown) : []
         users = Self.users(names)
-        successions = names.compactMap { KeySuccession($0.pseudonym) } + knowledge.successions
+        rotatedKeys = names.compactMap { RotatedKey($0.pseudonym) } + knowledge.rotatedKeys
         let facts = customer.facts.asked(of: offer.subscriptionGroupID)
         hasAllFacts = facts.isComplete(for: offer.factNeeds)
         self.facts = facts

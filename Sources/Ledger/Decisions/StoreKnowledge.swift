@@ -12,7 +12,7 @@ package struct StoreKnowledge: Sendable {
         var chains: Set<ChainKey> = []
         var subjects: [[UInt8]] = []
         var account: [[UInt8]] = []
-        var successions: [KeySuccession] = []
+        var rotatedKeys: [RotatedKey] = []
         var shownNames: [PseudonymizedName] = []
         var shownPurchases: [[UInt8]] = []
         var findings: [StoreFinding] = []
@@ -20,7 +20,7 @@ package struct StoreKnowledge: Sendable {
 
         var isNothing: Bool {
             report == nil && googlePlayReport == nil && googlePlayPurchases.isEmpty && chains.isEmpty
-                && subjects.isEmpty && account.isEmpty && successions.isEmpty && shownNames.isEmpty
+                && subjects.isEmpty && account.isEmpty && rotatedKeys.isEmpty && shownNames.isEmpty
                 && shownPurchases.isEmpty && findings.isEmpty && refusingStore == nil
         }
     }
@@ -76,9 +76,9 @@ package struct StoreKnowledge: Sendable {
         set { told.account = newValue }
     }
     /// What the ledger may have of what the request names under earlier secrets.
-    package var successions: [KeySuccession] {
-        get { shared?.value.successions ?? [] }
-        set { told.successions = newValue }
+    package var rotatedKeys: [RotatedKey] {
+        get { shared?.value.rotatedKeys ?? [] }
+        set { told.rotatedKeys = newValue }
     }
     /// The names that verified evidence shows the customer to have, in whatever group or product.
     ///

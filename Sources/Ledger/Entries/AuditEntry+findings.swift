@@ -6,7 +6,7 @@ import ServiceRuntime
 import Storage
 
 extension AuditEntry {
-    static func details(of read: AuditRead) -> [Member] {
+    static func details(of read: RecordedRead) -> [Member] {
         [
             ("call", .text(read.call.rawValue)), ("count", .integer(Int64(read.count))),
             ("for", .list(read.conditions.map { .text($0.text) })),
@@ -33,7 +33,7 @@ extension AuditEntry {
 }
 
 extension AuditEntry {
-    static func details(of noise: Counted<Noise>) -> [Member] {
+    static func details(of noise: Counted<UnauthenticatedTraffic>) -> [Member] {
         details(of: noise) { noise in
             [("problem", .text(noise.problem))] + (noise.call.map { [("call", .text($0))] } ?? [])
         }

@@ -62,11 +62,11 @@ package enum AuditEvent: Sendable {
     case sessionEnded(CallerID, count: Int? = nil)
     case recordsExported(from: Int64, count: Int64)
     /// Somebody asked the log something.
-    case recordsRead(AuditRead)
+    case recordsRead(RecordedRead)
     /// Parts of the log that anybody may keep a copy of were fetched, in about a minute.
     case recordsFetched(Counted<AuditFetch>)
     /// Requests ended without an entry of their own, in about a minute.
-    case noise(Counted<Noise>)
+    case noise(Counted<UnauthenticatedTraffic>)
     /// Apps were refused more often than there is an entry for each.
     case refusalsCounted(Counted<CountedRefusal>)
     /// The secret of that epoch is the one that customers' ids are kept under from now on.

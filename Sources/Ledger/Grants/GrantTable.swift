@@ -18,7 +18,7 @@ package final class GrantTable {
     /// With `looksForAll`, nothing is read to know which subjects have no grants.
     package init(
         connection: any DatabaseConnection,
-        compaction: CompactionPolicy = CompactionPolicy(),
+        compaction: CompactionOptions = CompactionOptions(),
         looksForAll: Bool = false
     ) {
         self.connection = connection

@@ -114,12 +114,12 @@ package struct InstanceTable {
     // MARK: - What was switched off
 
     /// Something was switched off, which every instance must yet obey.
-    package func expectObedience() throws(StorageError) {
+    package func awaitAcknowledgement() throws(StorageError) {
         try connection.run(SQL("UPDATE instances SET obeys = 0 WHERE obeys <> 0"))
     }
 
     /// An instance uses nothing any more that is switched off.
-    package func noteObedience(of id: UniqueID) throws(StorageError) {
+    package func acknowledge(of id: UniqueID) throws(StorageError) {
         try connection.run(SQL("UPDATE instances SET obeys = 1 WHERE instance_id = ?", .blob(id.bytes)))
     }
 

@@ -26,7 +26,7 @@ package final class KeyGate: Sendable {
     }
 
     private struct State {
-        var stored = KillSwitches()
+        var stored = SigningStops()
         var seals: [SealCause: Held<ActiveSeal>] = [:]
         var keys: [KeyID: Held<Requester>] = [:]
         var serial = 0
@@ -138,16 +138,16 @@ package final class KeyGate: Sendable {
     }
 
     /// What the database had when it was last heard of.
-    package var stored: KillSwitches { state.withLock { $0.stored } }
+    package var stored: SigningStops { state.withLock { $0.stored } }
 
     /// Takes over what the database has: only the committer's thread says that, in the order of the commits.
     ///
     /// - Returns: What holds no longer.
     @discardableResult
-    package func follow(_ switches: KillSwitches) -> KillSwitches {
+    package func follow(_ switches: SigningStops) -> SigningStops {
         state.withLock { state in
             defer { state.stored = switches }
-            return state.stored == switches ? KillSwitches() : state.stored.lifted(in: switches)
+            return state.stored == switches ? SigningStops() : state.stored.lifted(in: switches)
         }
     }
 

@@ -32,7 +32,7 @@ package struct KeyStateStore {
                 acknowledgedAt.map { .integer($0.milliseconds) } ?? .null
             )
         )
-        try InstanceTable(connection: connection).expectObedience()
+        try InstanceTable(connection: connection).awaitAcknowledgement()
     }
 
     /// Removes what disables a key; does nothing if it is not disabled.

@@ -134,7 +134,7 @@ extension GooglePlayPurchaseReport {
     /// Of these, `customer` is the one that the caller calls the customer by.
     package init(
         _ evidence: GooglePlayEvidence,
-        place: GooglePlayPlace,
+        place: PlayContext,
         customers: [[UInt8]] = [],
         customer: [UInt8]? = nil,
         message: GooglePlayMessage? = nil
@@ -151,7 +151,7 @@ extension GooglePlayPurchaseReport {
             accounts: evidence.accounts(place.keys),
             holders: evidence.holders(place.keys, customer),
             message: message,
-            successions: place.keys.successions(of: evidence)
+            rotatedKeys: place.keys.rotatedKeys(of: evidence)
         )
     }
 }

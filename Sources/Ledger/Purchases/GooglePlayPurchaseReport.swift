@@ -3,7 +3,7 @@ package import Configuration
 package import OfferDomain
 
 /// What purchases of one app at Google Play are filed under and compared with.
-package struct GooglePlayPlace: Sendable {
+package struct PlayContext: Sendable {
     /// The app's package, and the ledger's name of it.
     package let app: GooglePlayApp
     /// Makes keys of tokens, and tells a genuine mark of a grant.
@@ -29,7 +29,7 @@ package struct GooglePlayPlace: Sendable {
 /// Something that Google Play told, ready for the ledger: filed under keys, with nothing personal in the clear.
 package struct GooglePlayPurchaseReport: Sendable {
     /// Which app it is of, and the keys that it is filed under.
-    package let place: GooglePlayPlace
+    package let place: PlayContext
     /// The purchases, by their keys.
     package let history: GooglePlayHistory
     /// Which customer has which purchase, as a caller says who is vouched for.
@@ -41,17 +41,17 @@ package struct GooglePlayPurchaseReport: Sendable {
     /// The message that it came in; `nil` of what was asked for, or sent along.
     package let message: GooglePlayMessage?
     /// What the ledger may have of all that under earlier secrets.
-    package let successions: [KeySuccession]
+    package let rotatedKeys: [RotatedKey]
 
     /// All keys must be made with the secret that `place` has.
     package init(
-        place: GooglePlayPlace,
+        place: PlayContext,
         history: GooglePlayHistory,
         links: Set<SubscriptionLink>,
         accounts: Set<SubscriptionLink> = [],
         holders: [SubscriptionHolder] = [],
         message: GooglePlayMessage? = nil,
-        successions: [KeySuccession] = []
+        rotatedKeys: [RotatedKey] = []
     ) {
         self.place = place
         self.history = history
@@ -59,7 +59,7 @@ package struct GooglePlayPurchaseReport: Sendable {
         self.accounts = accounts
         self.holders = holders
         self.message = message
-        self.successions = successions
+        self.rotatedKeys = rotatedKeys
     }
 }
 
@@ -92,7 +92,7 @@ extension GooglePlayPurchaseReport {
             accounts: accounts,
             holders: holders,
             message: message,
-            successions: successions
+            rotatedKeys: rotatedKeys
         )
     }
 }
@@ -124,6 +124,6 @@ extension GooglePlayPurchaseReport {
     /// An account is named by the purchase itself, as it was called when it was bought, and is not among them.
     var keysInForce: Set<[UInt8]> {
         guard place.keys.hasEarlierEpochs else { return [] }
-        return Set(successions.map(\.current) + links.map(\.subject))
+        return Set(rotatedKeys.map(\.current) + links.map(\.subject))
     }
 }

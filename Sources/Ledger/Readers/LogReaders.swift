@@ -40,7 +40,7 @@ package final class LogReaders: Sendable {
     /// Starts the threads.
     package func start() {
         running.withLock { $0 = threads }
-        for _ in 0..<threads { Worker.start(named: "log-reader") { [self] in run() } }
+        for _ in 0..<threads { NamedThread.start(named: "log-reader") { [self] in run() } }
     }
 
     /// Answers what still waits, and ends the threads; what comes later is refused.
@@ -73,7 +73,7 @@ package final class LogReaders: Sendable {
     }
 
     private func run() {
-        if yields { Worker.yieldToOthers() }
+        if yields { NamedThread.yieldToOthers() }
         let reader = Reader(open: open)
         while let job = nextJob() { job(reader) }
         // One after the other: each is woken by the one before.

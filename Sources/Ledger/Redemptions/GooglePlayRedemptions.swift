@@ -8,11 +8,11 @@ package struct GooglePlayRedemptions: RedemptionSource {
     private let tables: GooglePlayTables
     private let grants: GrantTable
     private let links: CustomerLinks
-    private let place: GooglePlayPlace
+    private let place: PlayContext
     private var connection: any DatabaseConnection { grants.connection }
 
     /// Those of the app that is meant by the place.
-    package init(_ grants: GrantTable, links: CustomerLinks, at place: GooglePlayPlace) {
+    package init(_ grants: GrantTable, links: CustomerLinks, at place: PlayContext) {
         (self.grants, self.links, self.place) = (grants, links, place)
         tables = GooglePlayTables(connection: grants.connection)
     }

@@ -21,7 +21,7 @@ package struct RedemptionTable {
 
     /// Brings the rows up to what the evidence shows; answers those that are new or have changed, oldest first.
     ///
-    /// They are drawn as of the newest evidence and not as of now: when it arrived makes no difference.
+    /// They are currentRows as of the newest evidence and not as of now: when it arrived makes no difference.
     func update(
         _ changed: some Sequence<[UInt8]>,
         _ source: some RedemptionSource
@@ -31,14 +31,14 @@ package struct RedemptionTable {
         for subscription in subscriptions {
             let known = try rows.all(of: subscription)
             let current = uses.filter { $0.use.subscription == subscription }
-            let drawn = current.map(RedemptionRow.init)
+            let currentRows = current.map(RedemptionRow.init)
             // What a use was known as before is that of one use: of several, the oldest.
             var earlier = known
-            for row in known where !drawn.contains(row) { try rows.remove(row.name, of: subscription) }
-            for (var matched, row) in zip(current, drawn) where !known.contains(row) {
+            for row in known where !currentRows.contains(row) { try rows.remove(row.name, of: subscription) }
+            for (var matched, row) in zip(current, currentRows) where !known.contains(row) {
                 try rows.insert(row, of: subscription, in: matched.use.store)
                 if source.isSure(matched) { try count(matched, source) }
-                let predecessor = row.predecessor(among: earlier, followedBy: drawn, in: matched.use.store)
+                let predecessor = row.predecessor(among: earlier, followedBy: currentRows, in: matched.use.store)
                 earlier.removeAll { $0 == predecessor }
                 matched.earlier = predecessor?.earlier
                 matched.isCorrection = matched.earlier == row.earlier

@@ -19,7 +19,7 @@ package struct SubscriptionReport: Sendable {
     /// The notification that it came in; `nil` of what was asked for, or sent along.
     package let notification: NotificationReceipt?
     /// What the ledger may have of all that under earlier secrets.
-    package let successions: [KeySuccession]
+    package let rotatedKeys: [RotatedKey]
 
     /// All keys must be made with the secret of `epoch`.
     package init(
@@ -30,7 +30,7 @@ package struct SubscriptionReport: Sendable {
         holders: [SubscriptionHolder] = [],
         catalog: Catalog,
         notification: NotificationReceipt? = nil,
-        successions: [KeySuccession] = []
+        rotatedKeys: [RotatedKey] = []
     ) {
         self.bundleID = bundleID
         self.epoch = epoch
@@ -39,7 +39,7 @@ package struct SubscriptionReport: Sendable {
         self.holders = holders
         self.catalog = catalog
         self.notification = notification
-        self.successions = successions
+        self.rotatedKeys = rotatedKeys
     }
 
     /// Files evidence; a transaction that names its buyer by an account token, or by the id that the store gave the
@@ -76,7 +76,7 @@ package struct SubscriptionReport: Sendable {
             holders: Self.holders(evidence, keys, customers),
             catalog: catalog,
             notification: notification,
-            successions: keys.successions(of: evidence, customers)
+            rotatedKeys: keys.rotatedKeys(of: evidence, customers)
         )
     }
 
@@ -151,5 +151,5 @@ package enum Absorption: Hashable, Sendable {
 
 extension SubscriptionReport {
     /// The keys that were made of names for it; none where there is but one epoch.
-    var keysInForce: Set<[UInt8]> { Set(successions.map(\.current)) }
+    var keysInForce: Set<[UInt8]> { Set(rotatedKeys.map(\.current)) }
 }

@@ -54,9 +54,9 @@ package struct LedgerAccess: Sendable {
     ///
     /// It opens what is there and makes nothing: where the file was moved away, an empty one in its place, with a log of its
     /// own, would spoil the one that is put back.
-    package func logKeeper(pages: Int = 1000) -> WriteAheadLogKeeper? {
+    package func logKeeper(pages: Int = 1000) -> WALCheckpointer? {
         guard !location.isShared else { return nil }
-        return WriteAheadLogKeeper(pages: pages) { [location] () throws(StorageError) in try location.connectToFile() }
+        return WALCheckpointer(pages: pages) { [location] () throws(StorageError) in try location.connectToFile() }
     }
 
     /// Leaves one file of a database that nothing of this process uses any more; does nothing to one on a server.
@@ -72,7 +72,7 @@ package struct LedgerAccess: Sendable {
     }
 
     /// Where the database is now, to be asked later whether it still is there; `nil` where no file can be moved away.
-    package func place() -> DatabasePlace? { DatabasePlace(location) }
+    package func place() -> DatabaseFiles? { DatabaseFiles(location) }
 
     /// Where it is, for people; a server's password is not shown.
     package var name: String { location.description }

@@ -18,9 +18,9 @@ package final class API: Responder {
     private let switches: SwitchCalls
     private let operation: OperationCalls
     private let signIn: ConsoleSignInCall
-    private let noise: MinuteCounter<Noise>
+    private let noise: MinuteCounter<UnauthenticatedTraffic>
     /// Of which calls the log has told lately that somebody unknown was answered with a fault of ours.
-    private let toldOfStrangers = OnceAMinute<Route>()
+    private let loggedUnauthenticated = OnceAMinute<Route>()
     private let metrics: Metrics
     private let clock: WallClock
     private let random: any RandomSource
@@ -30,7 +30,7 @@ package final class API: Responder {
     init(
         current: CurrentSnapshot,
         calls: APICalls,
-        noise: MinuteCounter<Noise>,
+        noise: MinuteCounter<UnauthenticatedTraffic>,
         runtime: Runtime
     ) {
         self.current = current
@@ -61,7 +61,7 @@ package final class API: Responder {
             response = try await answer(request, match, under: snapshot, requestID: requestID, at: now)
         } catch {
             let problem = Problem(error)
-            if error.isNoise { noise.count(Noise(route: route, problem: problem.name), at: now) }
+            if error.isNoise { noise.count(UnauthenticatedTraffic(route: route, problem: problem.name), at: now) }
             response = problem.response(at: route, requestID: requestID)
             let caller = try? snapshot.callers.authenticate(request, at: now)
             decisions.refused(error, at: route, to: caller, requestID: requestID, since: now)
@@ -91,7 +91,7 @@ package final class API: Responder {
         at now: Timestamp
     ) -> LogLevel {
         guard response.status >= 500 else { return .debug }
-        let isTold = knows(request, under: snapshot, at: now) || toldOfStrangers.admits(match.route, at: now)
+        let isTold = knows(request, under: snapshot, at: now) || loggedUnauthenticated.admits(match.route, at: now)
         return isTold ? .warning : .debug
     }
 

@@ -12,7 +12,7 @@ extension Refusal {
     }
 }
 
-extension Noise {
+extension UnauthenticatedTraffic {
     /// `route` is `nil` of a request that the HTTP server turned away before its call was looked for.
     package init(route: Route?, problem: String) {
         self.init(call: route?.rawValue, problem: problem)

@@ -125,7 +125,9 @@ package final class Admission: Sendable {
     }
 
     /// Where a request comes from that needs no API key.
-    func stranger(_ request: Request) -> Party { .stranger(proxies.client(of: request).address.subscriber) }
+    func unauthenticated(_ request: Request) -> Party {
+        .unauthenticated(proxies.client(of: request).address.subscriber)
+    }
 
     // MARK: - At once
 

@@ -8,7 +8,7 @@ struct LogSearches: Sendable {
     let index: AuditIndex
     let readers: LogReaders
     /// Is told of each reading before its answer leaves.
-    let note: AuditReading.Note
+    let note: AuditQueryUse.Note
 
     /// Reads on a thread that may block.
     func read<Value: Sendable>(

@@ -9,13 +9,13 @@ package enum Party: Hashable, Sendable {
     /// Whoever has an app's API key, which may be anybody, at one network address.
     case device(Device)
     /// Who sends what claims to be a store's notification, without an API key.
-    case stranger(PeerAddress.Address)
+    case unauthenticated(PeerAddress.Address)
 
     /// The service itself, for what it does on its own account.
     package static let service = Party.caller(.service)
 
     /// Those among whom turns are taken first.
-    enum Kind: CaseIterable { case callers, devices, strangers }
+    enum Kind: CaseIterable { case callers, devices, unauthenticated }
 
     /// The device, if it is one.
     var device: Device? { if case .device(let device) = self { device } else { nil } }
@@ -28,7 +28,7 @@ package enum Party: Hashable, Sendable {
         switch self {
         case .caller: self
         case .device(let device): .device(Device(caller: device.caller, address: device.address.subscriber))
-        case .stranger(let address): .stranger(address.subscriber)
+        case .unauthenticated(let address): .unauthenticated(address.subscriber)
         }
     }
 
@@ -36,7 +36,7 @@ package enum Party: Hashable, Sendable {
         switch self {
         case .caller: .callers
         case .device: .devices
-        case .stranger: .strangers
+        case .unauthenticated: .unauthenticated
         }
     }
 }

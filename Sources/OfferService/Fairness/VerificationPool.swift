@@ -64,14 +64,14 @@ package final class VerificationPool: Sendable {
             return (nil, true)
         }
         dropped?.drop()
-        if needsThread { Worker.start(named: "verification") { [self] in work() } } else { state.wakeOne() }
+        if needsThread { NamedThread.start(named: "verification") { [self] in work() } } else { state.wakeOne() }
     }
 
     /// A backend asks for all its customers, and the store has answered already.
     private func mostWaiting(of party: Party) -> Int { party.kind == .callers ? mostOfClass : min(mostOfClass, 64) }
 
     private func work() {
-        if onlyWhenIdle { Worker.runOnlyWhenIdle() } else { Worker.yieldToOthers() }
+        if onlyWhenIdle { NamedThread.runOnlyWhenIdle() } else { NamedThread.yieldToOthers() }
         while let job = nextJob() { job.run() }
     }
 

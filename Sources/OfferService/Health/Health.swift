@@ -50,16 +50,16 @@ package final class Health: CommitObserver {
     }
 
     /// Counts the use, and warns of one in production that no grant, or another account's, fits.
-    package func learnt(of redemption: MatchedRedemption) {
-        metrics.learnt(of: redemption)
+    package func recorded(_ redemption: MatchedRedemption) {
+        metrics.recorded(redemption)
         let use = redemption.use
         guard use.environment == .production else { return }
         warn(of: redemption.match, use.store.recordName, offer: use.name.offerID)
     }
 
     /// Counts the purchase, and warns of one in production.
-    package func learnt(of purchase: BoughtWithoutOffer) {
-        metrics.learnt(of: purchase)
+    package func recorded(_ purchase: BoughtWithoutOffer) {
+        metrics.recorded(purchase)
         guard purchase.environment == .production else { return }
         log(
             .warning,
@@ -69,9 +69,9 @@ package final class Health: CommitObserver {
     }
 
     /// Counts the use for the client.
-    package func learnt(of redemption: ClientRedemption) { metrics.learnt(of: redemption) }
+    package func recorded(_ redemption: ClientRedemption) { metrics.recorded(redemption) }
 
-    package func learnt(of outcome: RetentionOutcome) { metrics.learnt(of: outcome) }
+    package func recorded(_ outcome: RetentionOutcome) { metrics.recorded(outcome) }
 
     private func warn(of match: RedemptionMatch, _ store: String, offer: String) {
         let members: KeyValuePairs<StaticString, LogValue> = ["store": .text(store), "offer": .text(offer)]
@@ -98,7 +98,7 @@ package final class Health: CommitObserver {
     }
 
     /// Logs what another process has switched off and this one has not acknowledged yet.
-    package func obeys(_ switches: KillSwitches) {
+    package func obeys(_ switches: SigningStops) {
         for seal in switches.seals where !seal.isAcknowledged {
             log(
                 .error,
@@ -112,7 +112,7 @@ package final class Health: CommitObserver {
     }
 
     /// Logs what another process has lifted.
-    package func lifted(_ switches: KillSwitches) {
+    package func lifted(_ switches: SigningStops) {
         for seal in switches.seals {
             log(.warning, "the seal is lifted", ["cause": .text(seal.cause.rawValue), "by": "another process"])
         }

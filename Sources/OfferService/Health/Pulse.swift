@@ -37,7 +37,7 @@ final class Pulse: Sendable {
         let now = milliseconds
         let counts = servers.map(\.loopCount)
         state.withLock { $0.turns = [Int64](repeating: now, count: counts.reduce(0, +)) }
-        Worker.start(named: "pulse") { [self] in
+        NamedThread.start(named: "pulse") { [self] in
             while !waitASecond() {
                 for (index, server) in servers.enumerated() {
                     let first = counts[..<index].reduce(0, +)

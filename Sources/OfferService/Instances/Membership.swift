@@ -74,7 +74,7 @@ package final class Membership: Sendable {
         try obey()
         lease.renew(from: start)
         let first = Handover(round)
-        Worker.start(named: "instances") { [self] in
+        NamedThread.start(named: "instances") { [self] in
             let round = first.take() ?? newRound()
             while stopping.wait(timeout: .now() + .milliseconds(Self.intervalMilliseconds)) == .timedOut {
                 look(with: round)

@@ -18,6 +18,6 @@ final class Reloading: Sendable {
 
     /// Begins it on a thread of its own, and does not wait for it.
     func start() {
-        Worker.start(named: "reload") { [self] in _ = run() }
+        NamedThread.start(named: "reload") { [self] in _ = run() }
     }
 }

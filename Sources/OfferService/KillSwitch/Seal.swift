@@ -96,11 +96,11 @@ package final class Seal: Sendable {
         try await withCheckedContinuation { continuation in
             seal(cause, detail, by: requester) { continuation.resume(returning: $0) }
         }.get()
-        await awaitObedience()
+        await awaitAcknowledgement()
     }
 
     /// Where several share the database, waits until each of them obeys, or is taken for gone; not for ever.
-    private func awaitObedience() async {
+    private func awaitAcknowledgement() async {
         for _ in 0..<100 {
             guard committer.gate.stored.awaitsAcknowledgement else { return }
             await Pause.system(milliseconds: 50)
@@ -269,7 +269,7 @@ package final class Seal: Sendable {
         try await withCheckedContinuation { continuation in
             record(key, KeyGate.Held(value: requester, serial: serial)) { continuation.resume(returning: $0) }
         }.get()
-        await awaitObedience()
+        await awaitAcknowledgement()
     }
 
     private func record(

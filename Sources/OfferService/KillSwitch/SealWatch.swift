@@ -53,7 +53,7 @@ package final class SealWatch: Sendable {
     package func start(lastRecordedAt: Timestamp?) {
         if let lastRecordedAt { compare(with: lastRecordedAt) }
         look()
-        Worker.start(named: "seal-watch") { [self] in
+        NamedThread.start(named: "seal-watch") { [self] in
             while stopping.wait(timeout: .now() + .seconds(1)) == .timedOut { look() }
             hasEnded.signal()
         }

@@ -51,7 +51,7 @@ package final class AuthorizeOffer: Sendable {
         let (customer, catalog, packageName) = (request.customer, context.catalog, request.packageName)
         let app = catalog.ledgerName(of: packageName)
         try context.caller.authorize(app, named: .package(packageName), assertions: customer.assertions)
-        guard let place = GooglePlayPlace(packageName, under: context.snapshot) else {
+        guard let place = PlayContext(packageName, under: context.snapshot) else {
             throw .decision(.unknownOffer(.package))
         }
         try catalog.customerPolicy(of: app).admit(customer.customerID)
@@ -84,7 +84,7 @@ package final class AuthorizeOffer: Sendable {
     /// The offer as the store has it; from the service's copy, so next to always without waiting.
     private func validated(
         _ listing: GooglePlayOfferKey,
-        at place: GooglePlayPlace,
+        at place: PlayContext,
         in region: Region?,
         at now: Timestamp
     ) async -> Result<ValidatedOffer, AuthorizationObstacle> {
@@ -99,7 +99,7 @@ package final class AuthorizeOffer: Sendable {
         }
     }
 
-    private func lookup(of tokens: [PurchaseToken], at place: GooglePlayPlace) -> GooglePlayPurchaseLookup {
+    private func lookup(of tokens: [PurchaseToken], at place: PlayContext) -> GooglePlayPurchaseLookup {
         GooglePlayPurchaseLookup(
             tokens: tokens,
             place: place,
@@ -111,7 +111,7 @@ package final class AuthorizeOffer: Sendable {
 
     private func knowledge(
         _ request: AuthorizationRequest,
-        at place: GooglePlayPlace,
+        at place: PlayContext,
         in context: RequestContext
     ) -> StoreKnowledge {
         var knowledge = StoreKnowledge()

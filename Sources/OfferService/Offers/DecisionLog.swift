@@ -13,7 +13,7 @@ import ServiceRuntime
 struct DecisionLog: Sendable {
     private let log: Log
     private let clock: WallClock
-    private let strangers = LineBudget(perSecond: 50)
+    private let unauthenticatedLines = LineBudget(perSecond: 50)
 
     init(_ runtime: Runtime) {
         (log, clock) = (runtime.log, runtime.clock)
@@ -35,9 +35,9 @@ struct DecisionLog: Sendable {
     }
 
     /// A preview of several offers.
-    func previewed(_ outlooks: [OfferOutlook], in context: RequestContext) {
+    func previewed(_ offerPreviews: [EligibilityPreview], in context: RequestContext) {
         guard isShown(context.caller) else { return }
-        let available = outlooks.filter(\.canBeHad).map(\.offer.id.text)
+        let available = offerPreviews.filter(\.canBeHad).map(\.offer.id.text)
         let shown = available.prefix(5).joined(separator: " ") + (available.count > 5 ? " …" : "")
         log(
             .info,
@@ -45,7 +45,7 @@ struct DecisionLog: Sendable {
             [
                 "caller": .text(context.caller.id.text), "offer": .text(shown.isEmpty ? "none" : shown),
                 "outcome": "previewed",
-                "reason": .text("\(available.count) of \(outlooks.count) offers can be had"),
+                "reason": .text("\(available.count) of \(offerPreviews.count) offers can be had"),
                 "milliseconds": milliseconds(since: context.receivedAt), "request": .id(context.id),
             ],
             tone: available.isEmpty ? .refused : .good
@@ -114,7 +114,7 @@ struct DecisionLog: Sendable {
 
     private func isShown(_ caller: Caller?) -> Bool {
         if let caller, caller.role != .app { return true }
-        return strangers.admits(at: clock.now())
+        return unauthenticatedLines.admits(at: clock.now())
     }
 
     private func milliseconds(since start: Timestamp) -> LogValue {
@@ -169,7 +169,7 @@ extension Refusal {
     }
 }
 
-/// So many lines a second, for what strangers can bring about.
+/// So many lines a second, for what unauthenticatedLines can bring about.
 final class LineBudget: Sendable {
     private let perSecond: Int
     private let spent = Guarded((second: Int64(0), count: 0))

@@ -8,7 +8,7 @@ import ServiceRuntime
 struct GooglePlayPurchaseLookup: StoreLookup {
     /// Of the purchases that the request names.
     let tokens: [PurchaseToken]
-    let place: GooglePlayPlace
+    let place: PlayContext
     let purchases: any GooglePlayPurchaseSource
     /// Knows which account ids were given out.
     let committer: Committer
@@ -44,7 +44,7 @@ struct GooglePlayPurchaseLookup: StoreLookup {
         let own = tokens.enumerated().filter { !others.contains($0.offset) }.map(\.element)
         knowledge.googlePlayPurchases = Set(own.map(place.keys.purchaseKey))
         knowledge.shownPurchases = evidence.keys(ofPurchasesFrom: own, place.keys)
-        knowledge.successions += place.keys.successions(of: evidence.purchases.map(\.token))
+        knowledge.rotatedKeys += place.keys.rotatedKeys(of: evidence.purchases.map(\.token))
         knowledge.googlePlayReport = GooglePlayPurchaseReport(
             evidence,
             place: place,
@@ -80,10 +80,10 @@ struct GooglePlayPurchaseLookup: StoreLookup {
 
 extension StoreKnowledge {
     /// Adds purchases that a trusted caller says are the customer's.
-    mutating func add(_ tokens: [PurchaseToken], at place: GooglePlayPlace) {
+    mutating func add(_ tokens: [PurchaseToken], at place: PlayContext) {
         googlePlayPurchases = Set(tokens.map(place.keys.purchaseKey))
         shownPurchases = tokens.map { place.keys.purchaseKey(of: $0).bytes }
-        successions += place.keys.successions(of: tokens)
+        rotatedKeys += place.keys.rotatedKeys(of: tokens)
     }
 }
 

@@ -3,7 +3,7 @@ package import Configuration
 package import OfferDomain
 
 /// An offer, and whether one customer could have it now.
-package struct OfferOutlook: Sendable {
+package struct EligibilityPreview: Sendable {
     /// The catalog's offer in one store.
     package let offer: CatalogOffer
     /// What the rules say now; nothing is recorded.

@@ -24,17 +24,17 @@ package final class PreviewEligibility: Sendable {
     private var committer: Committer { decider.committer }
 
     /// Answers one request, in the order of the catalog.
-    package func outlooks(
+    package func offerPreviews(
         _ request: EligibilityRequest,
         in context: RequestContext
-    ) async throws(Refusal) -> [OfferOutlook] {
+    ) async throws(Refusal) -> [EligibilityPreview] {
         for (name, named) in PreviewedApp.names(request, context.catalog) {
             try context.caller.authorize(name, named: named, assertions: request.customer.assertions)
         }
         let app = try PreviewedApp(request, context.snapshot)
         try context.catalog.customerPolicy(of: app.name).admit(request.customer.customerID)
         let offers = try app.offers(request, context.catalog)
-        let customer = try await PreviewedCustomer(request, of: app, at: store, in: context)
+        let customer = try await PreviewCustomer(request, of: app, at: store, in: context)
         try decider.admission.admit(context.caller, about: customer.knowledge.shownSubjects)
         let terms = GrantTerms(id: context.id, at: context.receivedAt)
         let requests = offers.map { offer in
@@ -57,14 +57,15 @@ package final class PreviewEligibility: Sendable {
                 ? .storeUnavailable
                 : faults[offer.ledgerKey] ?? proofObstacle(offer, context)
                     ?? keyObstacle(offer, context.snapshot.keyRing)
-            return OfferOutlook(offer: offer, decision: previewed.decision, obstacle: isSealed ? .sealed : obstacle)
+            let shown = isSealed ? .sealed : obstacle
+            return EligibilityPreview(offer: offer, decision: previewed.decision, obstacle: shown)
         }
     }
 
     /// Decided on what is known; each store is asked once, if what it knows may make a difference.
     private func decided(
         _ preview: OfferPreview,
-        about customer: PreviewedCustomer
+        about customer: PreviewCustomer
     ) async throws(Refusal) -> [PreviewedOffer] {
         let first = try await previewed(preview)
         var fetched: [Store: StoreKnowledge] = [:]
@@ -93,7 +94,7 @@ package final class PreviewEligibility: Sendable {
         _ needs: FactNeeds,
         from store: Store,
         for request: DecisionRequest,
-        about customer: PreviewedCustomer
+        about customer: PreviewCustomer
     ) async throws(Refusal) -> StoreKnowledge {
         switch (store, customer.evidence, customer.place) {
         case (.appStore, let evidence?, _):
@@ -119,13 +120,13 @@ package final class PreviewEligibility: Sendable {
 
     // MARK: - Obstacles
 
-    private func proofObstacle(_ offer: CatalogOffer, _ context: RequestContext) -> OfferOutlook.Obstacle? {
+    private func proofObstacle(_ offer: CatalogOffer, _ context: RequestContext) -> EligibilityPreview.Obstacle? {
         guard context.caller.role == .app, offer.needsProof, context.proof(of: offer) == nil else { return nil }
         if context.unansweredProof(for: offer) != nil { return .storeUnavailable }
         return offer.genuineApp == .require ? .genuineAppRequired : nil
     }
 
-    private func keyObstacle(_ offer: CatalogOffer, _ ring: KeyRing) -> OfferOutlook.Obstacle? {
+    private func keyObstacle(_ offer: CatalogOffer, _ ring: KeyRing) -> EligibilityPreview.Obstacle? {
         guard let listing = offer.appStore else { return nil }
         return ring.activeKey(for: listing.bundleID, purpose: listing.purpose) == nil ? .keyUnavailable : nil
     }
@@ -136,11 +137,11 @@ package final class PreviewEligibility: Sendable {
         in app: PreviewedApp,
         _ request: EligibilityRequest,
         at now: Timestamp
-    ) async -> [Int64: OfferOutlook.Obstacle] {
+    ) async -> [Int64: EligibilityPreview.Obstacle] {
         guard let googlePlay = app.googlePlay else { return [:] }
         let keys = offers.compactMap { offer in offer.googlePlay.map { (offer.ledgerKey, $0) } }
         guard !keys.isEmpty else { return [:] }
-        var obstacles: [Int64: OfferOutlook.Obstacle] = [:]
+        var obstacles: [Int64: EligibilityPreview.Obstacle] = [:]
         do {
             let playCatalog = try await playCatalogs.current(googlePlay.packageName, at: now)
             let (region, tags) = (request.knownRegion, Set(googlePlay.hideTags))

@@ -41,7 +41,7 @@ package final class Reconciler: Sendable {
 
     /// Starts the thread.
     package func start() {
-        Worker.start(named: "reconciler") { [self] in
+        NamedThread.start(named: "reconciler") { [self] in
             work()
             hasEnded.signal()
         }

@@ -31,8 +31,8 @@ package final class UnredeemedRecorder: Sendable {
 
     /// Starts the thread, which yields to those that answer requests.
     package func start() {
-        Worker.start(named: "unredeemed") { [self] in
-            Worker.yieldToOthers()
+        NamedThread.start(named: "unredeemed") { [self] in
+            NamedThread.yieldToOthers()
             repeat { look() } while goesOn(after: Self.microsecondsBetweenLooks)
             hasEnded.signal()
         }

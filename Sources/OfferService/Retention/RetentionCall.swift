@@ -40,7 +40,7 @@ struct RetentionCall: Sendable {
         }
         let asked = Asked(
             signedPayload: try signedPayload(request.body),
-            party: admission.stranger(request),
+            party: admission.unauthenticated(request),
             app: found.app,
             shown: found.shown,
             configuration: snapshot,

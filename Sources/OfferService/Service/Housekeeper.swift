@@ -41,7 +41,7 @@ final class Housekeeper: Sendable {
     /// within a second.
     func start(every interval: Int? = nil) {
         let interval = interval ?? (ledger.isShared ? 500 : 1000)
-        Worker.start(named: "housekeeper") { [self] in
+        NamedThread.start(named: "housekeeper") { [self] in
             var connection: (any DatabaseConnection)?
             var elapsed = 0
             while true {

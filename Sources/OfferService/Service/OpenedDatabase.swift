@@ -16,7 +16,7 @@ struct OpenedDatabase {
     /// What the committer will write through.
     let connection: any DatabaseConnection
     let snapshot: Snapshot
-    let switches: KillSwitches
+    let switches: SigningStops
     /// The time of the newest entry of the log; `nil` for an empty one.
     let lastRecordedAt: Timestamp?
     /// How often all instances were told to read their files anew, before this one read them.

@@ -49,7 +49,7 @@ package final class Service: Sendable {
             runtime: writing.runtime
         )
         let rejected: @Sendable (Problem) -> Void = { [clock = dependencies.clock] problem in
-            noise.count(Noise(route: nil, problem: problem.name), at: clock.now())
+            noise.count(UnauthenticatedTraffic(route: nil, problem: problem.name), at: clock.now())
         }
         do throws(ServerError) {
             server = try Server(

@@ -71,8 +71,8 @@ struct SignedDataText {
     private var isSurrounded: Bool {
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let first = parts[0].first, let last = parts[2].last else { return false }
-        let strangers = Array(" \t\r\n\"'<>".utf8)
-        return strangers.contains(first) || strangers.contains(last) || bytes.starts(with: "Bearer ".utf8)
+        let wrappers = Array(" \t\r\n\"'<>".utf8)
+        return wrappers.contains(first) || wrappers.contains(last) || bytes.starts(with: "Bearer ".utf8)
     }
 
     /// The kind that data too large to be verified here claims to be: a notification holds two others.

@@ -43,7 +43,7 @@ package final class LogWriter: Sendable {
             defer { queue.hasThread = true }
             return !queue.hasThread
         }
-        if needsThread { Worker.start(named: "log") { [self] in run() } }
+        if needsThread { NamedThread.start(named: "log") { [self] in run() } }
         queue.wakeAll()
     }
 

@@ -85,7 +85,7 @@ package final class CheckpointPublisher: Sendable {
 
     /// Starts the thread; it signs at once, then after each pause, and once more when it stops.
     package func start() {
-        Worker.start(named: "checkpoints") { [self] in
+        NamedThread.start(named: "checkpoints") { [self] in
             repeat { publish() } while !isStopped(within: Self.intervalMilliseconds)
             publish()
             hasEnded.signal()

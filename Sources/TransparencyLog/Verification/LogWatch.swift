@@ -55,7 +55,7 @@ package final class LogWatch: Sendable {
     /// Starts the thread, which begins at once.
     package func start() {
         isRunning.withLock { $0 = true }
-        Worker.start(named: "log-verifier") { [self] in
+        NamedThread.start(named: "log-verifier") { [self] in
             repeat { verify() } while wake.wait(timeout: .now() + .seconds(Self.secondsBetween)) == .timedOut
             hasEnded.signal()
         }

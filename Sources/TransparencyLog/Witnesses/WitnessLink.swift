@@ -51,7 +51,7 @@ final class WitnessLink: Sendable {
     var standing: Standing { state.withLock { $0 } }
 
     func start() {
-        Worker.start(named: "witness") { [self] in
+        NamedThread.start(named: "witness") { [self] in
             var failures = 0
             while !isStopping.withLock({ $0 }) {
                 failures = submit() ? 0 : failures + 1

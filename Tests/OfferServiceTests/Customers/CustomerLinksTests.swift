@@ -100,7 +100,7 @@ import Testing
                 in: try AppName("com.example.app")
             )
             let writer = try begunWriter(service)
-            try writer.apply([try #require(KeySuccession(ada))])
+            try writer.apply([try #require(RotatedKey(ada))])
             try writer.commit()
             #expect(try await service.sign(offer: "once", #""customerId": "ada""#).problem == "not-eligible")
             try service.forgetEarlierEpochs()

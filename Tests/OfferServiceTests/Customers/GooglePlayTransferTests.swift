@@ -32,7 +32,7 @@ import Testing
         let service: TestService
         let writer: LedgerWriter
         let connection: any DatabaseConnection
-        let place: GooglePlayPlace
+        let place: PlayContext
 
         init(_ service: TestService) throws {
             self.service = service
@@ -41,7 +41,7 @@ import Testing
             try writer.begin(at: service.clock.now)
             let packageName = try PackageName("com.example.android")
             let app = try #require(service.loaded.catalog.googlePlayApps[packageName])
-            place = GooglePlayPlace(app, service.loaded.keys.pseudonyms, service.loaded.catalog)
+            place = PlayContext(app, service.loaded.keys.pseudonyms, service.loaded.catalog)
         }
 
         func pseudonym(_ name: String) throws -> Pseudonym {

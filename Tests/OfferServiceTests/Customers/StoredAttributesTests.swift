@@ -45,10 +45,10 @@ import Testing
             #expect(try await world.service.send(Self.ask(anna, "risky")).problem == "eligibility-undecided")
             try await world.service.store(Self.risky, of: "anna")
             let preview = Call.preview(anna, #""bundleId": "com.example.app", "offerIds": ["risky", "two"]"#)
-            let outlook = try await world.service.send(preview)
+            let offerPreview = try await world.service.send(preview)
             #expect(
-                outlook.json["offers"].elements.map { $0["outcome"].text } == ["eligible", "undecided"],
-                "\(outlook)"
+                offerPreview.json["offers"].elements.map { $0["outcome"].text } == ["eligible", "undecided"],
+                "\(offerPreview)"
             )
             let reply = try await world.service.send(Self.ask(anna, "risky"))
             #expect(reply.status == 200, "\(reply)")

@@ -36,11 +36,11 @@ import Testing
             let entry = try #require(try world.service.entries("sign.intent").last)
             #expect(entry["storedFacts"].elements == [.text("expiresAt"), .text("status")], "\(entry)")
             #expect(!entry.names.contains("stored"), "no attribute was looked at")
-            let outlook = try await world.service.send(
+            let offerPreview = try await world.service.send(
                 .preview(anna, #""bundleId": "com.example.app", "offerIds": ["back", "fresh"]"#)
             )
-            let outcomes = outlook.json["offers"].elements.map { $0["outcome"].text }
-            #expect(outcomes == ["eligible", "undecided"], "\(outlook)")
+            let outcomes = offerPreview.json["offers"].elements.map { $0["outcome"].text }
+            #expect(outcomes == ["eligible", "undecided"], "\(offerPreview)")
             try await world.service.storeFacts(#"{"status": "active"}"#, of: "anna")
             #expect(try await world.service.send(.offer("back", with: anna)).problem == "not-eligible")
             #expect(

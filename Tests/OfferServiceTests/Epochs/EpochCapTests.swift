@@ -230,8 +230,8 @@ private struct PlayLedger {
         self.service = service
     }
 
-    func place() throws -> GooglePlayPlace {
-        try #require(GooglePlayPlace(try PackageName("com.example.android"), under: service.current.value))
+    func place() throws -> PlayContext {
+        try #require(PlayContext(try PackageName("com.example.android"), under: service.current.value))
     }
 
     /// Takes in a purchase as the store tells it after so many minutes, or as a caller does for a customer; the account is
@@ -254,7 +254,7 @@ private struct PlayLedger {
         evidence.purchases = [(token: try PurchaseToken(token), answer: .purchase(purchase))]
         let name = try customer.map(pseudonym)
         try write { writer throws(LedgerError) in
-            try writer.apply([name.flatMap(KeySuccession.init)].compactMap(\.self))
+            try writer.apply([name.flatMap(RotatedKey.init)].compactMap(\.self))
             let keys = name.map { [$0.ledgerKey] } ?? []
             try writer.merge(GooglePlayPurchaseReport(evidence, place: place, customers: keys, customer: keys.first))
         }

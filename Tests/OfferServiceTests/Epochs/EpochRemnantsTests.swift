@@ -22,7 +22,7 @@ import Testing
 
     @Test(arguments: Named.allCases, [4, 0])
     func `no row has a key of it, whatever of a subscription was named since`(named: Named, offsets: Int) async throws {
-        var policy = CompactionPolicy()
+        var policy = CompactionOptions()
         // Offsets of grants are there as soon as grants are; or else all of them are copied.
         (policy.fewestGrants, policy.mostGrants, policy.mostOffsetsOfPrefix) = (0, 0, offsets)
         try await withStoreService(asksStore: false, compaction: policy) { world in
@@ -71,7 +71,7 @@ import Testing
 
     @Test(.aboutSQLite) func `no offset of a grant leads to one of its entries, and those of later stay`() async throws
     {
-        var policy = CompactionPolicy()
+        var policy = CompactionOptions()
         (policy.fewestGrants, policy.mostGrants, policy.mostOffsetsOfBlock) = (1, 1, 3)
         try await withService(compaction: policy) { service async throws in
             func ask(_ customers: Range<Int>, _ status: Int) async throws {
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(.aboutSQLite) func `a service that runs on indexes no offset of it that it knew of`() async throws {
-        var policy = CompactionPolicy()
+        var policy = CompactionOptions()
         (policy.fewestGrants, policy.mostGrants) = (15, 15)
         try await withService(compaction: policy) { service async throws in
             func ask(_ customers: Range<Int>) async throws {

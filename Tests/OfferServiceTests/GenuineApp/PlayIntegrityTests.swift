@@ -186,19 +186,19 @@ import Testing
         let settings = #"requestsPerDay: 100000000, otherCertificates: ["\#(PlayVerdict.fingerprint)"]"#
         try await withPlayIntegrity(.inProcess, policy: "prefer", settings) { world async throws in
             let asked = world.eligibilityCall(as: "app", #""packageName": "com.example.app", "anonymousId": "phone""#)
-            func outlooks(_ call: Call) async throws -> [String] {
+            func offerPreviews(_ call: Call) async throws -> [String] {
                 let reply = try await world.service.send(call)
                 return reply.json["offers"].elements.map { offer in
                     "\(offer["id"].text ?? "") \(offer["outcome"].text ?? "") \(offer["obstacle"].text ?? "-")"
                 }
             }
             #expect(
-                try await outlooks(asked) == [
+                try await offerPreviews(asked) == [
                     "back eligible -", "must eligible genuine-app-required", "free eligible -", "from_play undecided -",
                 ]
             )
             #expect(
-                try await outlooks(world.proven(asked)) == [
+                try await offerPreviews(world.proven(asked)) == [
                     "back eligible -", "must eligible -", "free eligible -", "from_play eligible -",
                 ]
             )

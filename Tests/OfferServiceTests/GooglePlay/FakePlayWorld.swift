@@ -28,7 +28,7 @@ struct FakePlayWorld {
 
     func facts(_ token: String) throws -> CustomerFacts {
         let place = try #require(
-            GooglePlayPlace(try PackageName(FakeGooglePlay.firstApp), under: service.current.value)
+            PlayContext(try PackageName(FakeGooglePlay.firstApp), under: service.current.value)
         )
         let tables = GooglePlayTables(connection: try service.ledger.openForReading())
         let scope = GooglePlayScope(productID: try GooglePlayProductID("premium")) { _ in .promotional }
@@ -62,7 +62,7 @@ struct FakePlayWorld {
         return call
     }
 
-    /// A request for the outlook of many offers.
+    /// A request for the offerPreview of many offers.
     func eligibilityCall(as caller: String = "backend", _ members: String) -> Call {
         var call = service.call(as: caller, "{\(members)}")
         call.path = "/v1/eligibility"

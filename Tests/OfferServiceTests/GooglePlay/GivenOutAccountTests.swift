@@ -18,11 +18,11 @@ import Testing
         try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in
             let bought = try world.play.buy(.init("premium", obfuscatedAccountID: Self.ownHash))
             let named = #""anonymousId": "device-1", "purchaseTokens": ["\#(bought.token)"]"#
-            let outlook = try await world.service.send(
+            let offerPreview = try await world.service.send(
                 world.eligibilityCall(as: "app", #"\#(FakePlayWorld.app), \#(named)"#)
             )
-            let offer = outlook.json["offers"].elements.first { $0["store"].text == "googlePlay" }
-            #expect(offer?["outcome"].text == "eligible", "\(outlook)")
+            let offer = offerPreview.json["offers"].elements.first { $0["store"].text == "googlePlay" }
+            #expect(offer?["outcome"].text == "eligible", "\(offerPreview)")
             let reply = try await world.service.send(world.authorizationCall(as: "app", named))
             #expect(reply.status == 200, "\(reply)")
             #expect(reply.json["obfuscatedAccountId"].text?.utf8.count == 64)
@@ -40,11 +40,11 @@ import Testing
             #expect(bobs?.utf8.count == 64, "\(bob)")
             let bought = try world.play.buy(.init("premium", obfuscatedAccountID: bobs))
             let named = #""anonymousId": "device-1", "purchaseTokens": ["\#(bought.token)"]"#
-            let outlook = try await world.service.send(
+            let offerPreview = try await world.service.send(
                 world.eligibilityCall(as: "app", #"\#(FakePlayWorld.app), \#(named)"#)
             )
-            let offer = outlook.json["offers"].elements.first { $0["store"].text == "googlePlay" }
-            #expect(offer?["outcome"].text == "undecided", "\(outlook)")
+            let offer = offerPreview.json["offers"].elements.first { $0["store"].text == "googlePlay" }
+            #expect(offer?["outcome"].text == "undecided", "\(offerPreview)")
             let reply = try await world.service.send(world.authorizationCall(as: "app", named))
             #expect(reply.problem == "purchase-of-other-account", "\(reply)")
         }
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `an outlook gives no account id out, and a refusal none either`() async throws {
+    @Test func `an offerPreview gives no account id out, and a refusal none either`() async throws {
         try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in
             let customer = #""customerId": "anna", "facts": {"subscribedBefore": true, "status": "active"}"#
             _ = try await world.service.send(world.eligibilityCall(#"\#(FakePlayWorld.app), \#(customer)"#))

@@ -341,7 +341,7 @@ extension JoinedDecisionTests {
                     #""customerId": "bob", "facts": {"subscribedBefore": true, "status": "active", "expiresAt": "2099-01-01T00:00:00Z"}"#
                 )
             ).json["obfuscatedAccountId"].text
-            func outlook(_ account: String?) async throws -> String? {
+            func offerPreview(_ account: String?) async throws -> String? {
                 let token = try world.play.buy(.init("premium", obfuscatedAccountID: account)).token
                 let reply = try await world.service.send(
                     world.eligibilityCall(
@@ -352,9 +352,9 @@ extension JoinedDecisionTests {
                 #expect(reply.status == 200, "\(reply)")
                 return reply.json["offers"].elements.first { $0["store"].text == "googlePlay" }?["outcome"].text
             }
-            #expect(try await outlook(account) == "undecided")
-            #expect(try await outlook("own-name-of-somebody") == "eligible")
-            #expect(try await outlook(nil) == "eligible")
+            #expect(try await offerPreview(account) == "undecided")
+            #expect(try await offerPreview("own-name-of-somebody") == "eligible")
+            #expect(try await offerPreview(nil) == "eligible")
         }
     }
 

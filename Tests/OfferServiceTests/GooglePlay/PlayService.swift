@@ -49,9 +49,9 @@ struct PlayService: Sendable {
         service.current.value.pseudonyms.pseudonym(of: try Self.identity(customer), in: try place.app.name)
     }
 
-    var place: GooglePlayPlace {
+    var place: PlayContext {
         get throws {
-            try #require(GooglePlayPlace(try PackageName(Self.packageName), under: service.current.value))
+            try #require(PlayContext(try PackageName(Self.packageName), under: service.current.value))
         }
     }
 

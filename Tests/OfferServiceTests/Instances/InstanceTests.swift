@@ -32,11 +32,11 @@ import Testing
             let table = InstanceTable(connection: try place.ledger.openPatiently())
             for number in 1...2 {
                 try table.join(InstanceTests.instance(UInt64(number)))
-                try table.noteObedience(of: InstanceTests.instance(UInt64(number)).id)
+                try table.acknowledge(of: InstanceTests.instance(UInt64(number)).id)
             }
         }
 
-        func switches() throws -> KillSwitches { try SealStore(connection: place.ledger.openForReading()).switches() }
+        func switches() throws -> SigningStops { try SealStore(connection: place.ledger.openForReading()).switches() }
 
         func names() throws -> [String] {
             try place.entries().map { String(decoding: $0, as: UTF8.self) }.map { entry in

@@ -179,8 +179,8 @@ import TransparencyLog
                     parsing: Array("example.com/old\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n".utf8)
                 )
             ),
-            .recordsRead(AuditRead(caller: nil, call: .queryCommand, conditions: [], count: 0)),
-            .recordsRead(AuditRead(caller: caller, call: .entries, conditions: conditions, count: 7)),
+            .recordsRead(RecordedRead(caller: nil, call: .queryCommand, conditions: [], count: 0)),
+            .recordsRead(RecordedRead(caller: caller, call: .entries, conditions: conditions, count: 7)),
             .recordsFetched(
                 Counted(
                     from: from,
@@ -193,8 +193,8 @@ import TransparencyLog
                     from: from,
                     until: until,
                     counts: [
-                        Noise(route: .unknown, problem: "not-found"): 2,
-                        Noise(route: nil, problem: "malformed-json"): 1,
+                        UnauthenticatedTraffic(route: .unknown, problem: "not-found"): 2,
+                        UnauthenticatedTraffic(route: nil, problem: "malformed-json"): 1,
                     ],
                     others: 5
                 )

@@ -24,8 +24,10 @@ import Testing
             let route = Route.promotionalOfferSignature
             #expect(
                 noise.counts == [
-                    Noise(route: route, problem: "unauthenticated"): 3, Noise(route: .unknown, problem: "not-found"): 4,
-                    Noise(route: route, problem: "malformed-json"): 1, Noise(route: route, problem: "unknown-offer"): 1,
+                    UnauthenticatedTraffic(route: route, problem: "unauthenticated"): 3,
+                    UnauthenticatedTraffic(route: .unknown, problem: "not-found"): 4,
+                    UnauthenticatedTraffic(route: route, problem: "malformed-json"): 1,
+                    UnauthenticatedTraffic(route: route, problem: "unknown-offer"): 1,
                 ]
             )
             #expect(service.noise.take(until: service.clock.now) == nil, "no entry where there was none")
@@ -97,7 +99,7 @@ import Testing
     @Test func `a question to the log is an entry, and is counted when nothing can be recorded`() async throws {
         try await withService { service in
             let log = Log(level: .debug, clock: service.clock.wallClock, sink: service.log.sink)
-            let reads = AuditReads(committer: service.committer, clock: service.clock.wallClock, log: log)
+            let reads = ReadRecorder(committer: service.committer, clock: service.clock.wallClock, log: log)
             let caller = try #require(CallerID("auditor"))
             await reads.note(caller: caller, call: .entries, conditions: [AuditCondition("key", "K")], count: 2)
             let entries = try service.entries("audit.read")

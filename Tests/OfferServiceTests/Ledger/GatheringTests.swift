@@ -110,12 +110,12 @@ private final class GatheringPlace: Sendable {
     init(_ faults: Faults = Faults(), microseconds: Int64 = 60_000_000) throws {
         let place = try LogPlace()
         open = { () throws(StorageError) in try faults.wrap(try place.ledger.openPatiently()) }
-        var gathering = Gathering()
-        gathering.microseconds = microseconds
+        var groupCommitDelay = GroupCommitDelay()
+        groupCommitDelay.microseconds = microseconds
         committer = Committer(
             clock: place.clock.wallClock,
             observer: observer,
-            options: CommitterOptions(wakeUp: .onceATurn, gathering: gathering),
+            options: CommitterOptions(wakeUp: .onceATurn, groupCommitDelay: groupCommitDelay),
             open: open
         )
     }

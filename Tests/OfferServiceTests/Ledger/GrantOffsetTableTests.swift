@@ -26,7 +26,7 @@ import Testing
 
     /// At most so many offsets are in a block, and so many of one prefix.
     private static func table(_ place: LogPlace, ofBlock: Int, ofPrefix: Int) throws -> GrantOffsetTable {
-        var policy = CompactionPolicy()
+        var policy = CompactionOptions()
         (policy.mostOffsetsOfBlock, policy.mostOffsetsOfPrefix) = (ofBlock, ofPrefix)
         return GrantOffsetTable(connection: try place.ledger.openPatiently(), policy: policy)
     }

@@ -10,8 +10,8 @@ import Testing
 
 /// Wherever grants are kept, caps find each of them; in SQLite also while the log of grants is compacted.
 @Suite(.overBothEngines) struct GrantTableTests {
-    private static var small: CompactionPolicy {
-        var policy = CompactionPolicy()
+    private static var small: CompactionOptions {
+        var policy = CompactionOptions()
         (policy.fewestGrants, policy.mostGrants, policy.mostOffsetsOfSubject) = (12, 12, 3)
         (policy.filterRoom, policy.rowsAtOnce) = (1, 25)
         (policy.offsetsPerTransaction, policy.mostOffsetsOfBlock, policy.mostOffsetsOfPrefix) = (3, 4, 2)
@@ -35,9 +35,9 @@ import Testing
         var durable: Set<Given> = []
         var entry: Int64 = 0
         let subjects: [[UInt8]]
-        private let policy: CompactionPolicy
+        private let policy: CompactionOptions
 
-        init(seed: UInt64, policy: CompactionPolicy = GrantTableTests.small) throws {
+        init(seed: UInt64, policy: CompactionOptions = GrantTableTests.small) throws {
             place = try LogPlace()
             connection = try place.ledger.openPatiently()
             self.policy = policy
@@ -371,7 +371,7 @@ import Testing
     }
 
     @Test func `compaction begins with a number of grants between two bounds`() {
-        let policy = CompactionPolicy()
+        let policy = CompactionOptions()
         #expect(policy.mostNewGrants(ofLog: 0) == policy.fewestGrants)
         #expect(policy.mostNewGrants(ofLog: 10_000_000) == 625_000)
         #expect(policy.mostNewGrants(ofLog: .max) == policy.mostGrants)

@@ -57,7 +57,7 @@ import TransparencyLog
     private static func target() throws -> LogPlace { try LogPlace() }
 
     @Test func `moves ledger and log, and says so in the log`() async throws {
-        var policy = CompactionPolicy()
+        var policy = CompactionOptions()
         // So that there are offsets of grants.
         (policy.fewestGrants, policy.mostGrants) = (1, 1)
         try await withService(compaction: policy) { service async throws in
@@ -100,7 +100,7 @@ import TransparencyLog
         let inFile = LedgerAccess(location: location, clock: source.clock.wallClock)
         let connection = try inFile.openPatiently()
         try LedgerWriter(connection: connection).add(3)
-        var policy = CompactionPolicy()
+        var policy = CompactionOptions()
         (policy.fewestGrants, policy.mostGrants) = (40, 40)
         let table = GrantTable(connection: connection, compaction: policy)
         let ids = (0..<60).map { UniqueID.version7(at: source.clock.now, 1, UInt64($0)) }

@@ -16,10 +16,10 @@ import Testing
         #expect(!knowledge.isTold && !knowledge.namesPurchases)
         knowledge.subjects = [[1]]
         knowledge.account = [[2], [3]]
-        knowledge.successions = [KeySuccession(current: [4], earlier: [[5]])]
+        knowledge.rotatedKeys = [RotatedKey(current: [4], earlier: [[5]])]
         #expect(!knowledge.isTold && !knowledge.namesPurchases)
         #expect(knowledge.subjects == [[1]] && knowledge.account == [[2], [3]])
-        #expect(knowledge.successions == [KeySuccession(current: [4], earlier: [[5]])])
+        #expect(knowledge.rotatedKeys == [RotatedKey(current: [4], earlier: [[5]])])
 
         knowledge.chains = [Self.chain]
         #expect(knowledge.isTold && knowledge.namesPurchases)
@@ -29,8 +29,8 @@ import Testing
         knowledge.googlePlayPurchases = []
         #expect(!knowledge.isTold)
 
-        (knowledge.subjects, knowledge.account, knowledge.successions) = ([], [], [])
-        #expect(knowledge.subjects.isEmpty && knowledge.account.isEmpty && knowledge.successions.isEmpty)
+        (knowledge.subjects, knowledge.account, knowledge.rotatedKeys) = ([], [], [])
+        #expect(knowledge.subjects.isEmpty && knowledge.account.isEmpty && knowledge.rotatedKeys.isEmpty)
     }
 
     @Test func `a copy keeps what it had`() {

@@ -19,7 +19,7 @@ import Testing
         self.path = path
     }
 
-    private func committer(_ keeper: WriteAheadLogKeeper?) throws -> Committer {
+    private func committer(_ keeper: WALCheckpointer?) throws -> Committer {
         let committer = Committer(
             clock: place.clock.wallClock,
             observer: Metrics(),
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `the thread that commits carries the log over if the keeper can't`() async throws {
-        let keeper = WriteAheadLogKeeper(pages: 30) { () throws(StorageError) in
+        let keeper = WALCheckpointer(pages: 30) { () throws(StorageError) in
             throw .settingRefused(name: "journal_mode", value: "delete")
         }
         let committer = try committer(keeper)

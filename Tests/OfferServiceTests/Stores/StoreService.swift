@@ -122,7 +122,7 @@ func withStoreService(
     asksStore: Bool = true,
     retries: RetryPolicy = .patient,
     environments: [StoreEnvironment] = StoreEnvironment.allCases,
-    compaction: CompactionPolicy = CompactionPolicy(),
+    compaction: CompactionOptions = CompactionOptions(),
     identityProviders: String = "[]",
     moreOffers: String = "",
     offers: String? = nil,

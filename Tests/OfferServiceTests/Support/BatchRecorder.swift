@@ -12,6 +12,6 @@ final class BatchRecorder: CommitObserver {
     var batches: [Int] { sizes.withLock { $0 } }
 
     func committed(requests: Int, microseconds: Int64) { sizes.withLock { $0.append(requests) } }
-    func learnt(of redemption: MatchedRedemption) {}
+    func recorded(_ redemption: MatchedRedemption) {}
     func failed(_ error: LedgerError) {}
 }

@@ -46,7 +46,7 @@ final class TestService: Sendable {
         random: (any RandomSource)? = nil,
         maximumWaiting: Int = 4096,
         index format: AuditIndexFormat = AuditIndexFormat(),
-        compaction: CompactionPolicy = CompactionPolicy(),
+        compaction: CompactionOptions = CompactionOptions(),
         wrap: @escaping Wrap = { $0 }
     ) throws {
         directory = try TemporaryDirectory()
@@ -71,7 +71,7 @@ final class TestService: Sendable {
     var loaded: LoadedConfiguration { service.configuration.loaded }
     var ledger: LedgerAccess { service.ledger }
     var metrics: Metrics { service.metrics }
-    var noise: MinuteCounter<Noise> { service.noise }
+    var noise: MinuteCounter<UnauthenticatedTraffic> { service.noise }
     var health: Health { service.health }
     var committer: Committer { service.committer }
     var deliverer: EventDeliverer { service.events }
@@ -187,7 +187,7 @@ func withService(
     random: (any RandomSource)? = nil,
     maximumWaiting: Int = 4096,
     index: AuditIndexFormat = AuditIndexFormat(),
-    compaction: CompactionPolicy = CompactionPolicy(),
+    compaction: CompactionOptions = CompactionOptions(),
     wrap: @escaping TestService.Wrap = { $0 },
     _ body: (TestService) async throws -> Void
 ) async throws {

@@ -11,13 +11,13 @@ import Storage
 /// transaction. See decision 46.
 final class GrantLog {
     let connection: any DatabaseConnection
-    let policy: CompactionPolicy
+    let policy: CompactionOptions
     /// The offsets of the newest grants.
     var memtable = GrantMemtable()
     /// The offsets of the others.
     let blocks: GrantOffsetTable
     /// Which subjects may have grants; `nil` where all are looked up.
-    var granted: GrantedSubjects?
+    var granted: GrantFilter?
     /// The newest commit of another connection.
     private(set) var stampOfOthers: Int64?
     /// The memtable has the offsets of all grants before this entry that are not in ``blocks``.
@@ -36,11 +36,11 @@ final class GrantLog {
     private static let mostKnownEntries = 4
 
     /// With `looksForAll`, nothing is read to know which subjects have no grants.
-    init(_ connection: any DatabaseConnection, _ policy: CompactionPolicy, looksForAll: Bool) {
+    init(_ connection: any DatabaseConnection, _ policy: CompactionOptions, looksForAll: Bool) {
         self.connection = connection
         self.policy = policy
         blocks = GrantOffsetTable(connection: connection, policy: policy)
-        granted = looksForAll ? nil : GrantedSubjects(room: policy.filterRoom)
+        granted = looksForAll ? nil : GrantFilter(room: policy.filterRoom)
     }
 
     // MARK: - Transactions

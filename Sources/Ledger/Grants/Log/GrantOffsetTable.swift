@@ -7,7 +7,7 @@ import Storage
 /// among them. Used by one thread, inside an open transaction.
 struct GrantOffsetTable {
     let connection: any DatabaseConnection
-    var policy = CompactionPolicy()
+    var policy = CompactionOptions()
 
     /// Every grant that was recorded before this entry has its offset here, or is in `grants`.
     func end() throws(StorageError) -> Int64 {

@@ -4,7 +4,7 @@
 ///
 /// Callers who were answered together mostly ask again together. Those who come while the others are being answered would
 /// otherwise be committed first, and from then on there would be two commits, each for half of them, where one would do.
-package struct Gathering: Sendable {
+package struct GroupCommitDelay: Sendable {
     /// Jobs are waited for only if so many are expected: where fewer come, the processors are mostly free for more commits.
     package var fewest = 48
     /// A commit of so many gains little by more.
@@ -28,7 +28,7 @@ struct CommitQueue {
     }
 
     /// By who asks, each in the order in which they came.
-    private(set) var portions: [Portion] = []
+    private(set) var batch: [ThreadJobs] = []
     private(set) var jobs = 0
     /// In those jobs.
     private(set) var requests = 0
@@ -46,10 +46,10 @@ struct CommitQueue {
 
     mutating func add(_ job: Committer.Job, from asker: (any AskingThread)?, isUrgent: Bool) {
         requests += job.requestCount
-        if let place = portions.firstIndex(where: { $0.asker === asker }) {
-            portions[place].add(job)
+        if let place = batch.firstIndex(where: { $0.asker === asker }) {
+            batch[place].add(job)
         } else {
-            portions.append(Portion(asker: asker, jobs: [job]))
+            batch.append(ThreadJobs(asker: asker, jobs: [job]))
         }
         jobs += 1
         if case .change = job { hasChange = true }
@@ -57,17 +57,17 @@ struct CommitQueue {
     }
 
     /// Takes all jobs.
-    mutating func take() -> [Portion] {
-        var portions: [Portion] = []
-        swap(&portions, &self.portions)
+    mutating func take() -> [ThreadJobs] {
+        var batch: [ThreadJobs] = []
+        swap(&batch, &self.batch)
         taken += jobs
         (jobs, requests, hasChange) = (0, 0, false)
-        return portions
+        return batch
     }
 
     /// Begins to wait for as many jobs as were in the last batch or have come since; false if not for more than one.
-    mutating func expectMore(_ gathering: Gathering) -> Bool {
-        wanted = gathering.wanted(of: taken + jobs)
+    mutating func expectMore(_ groupCommitDelay: GroupCommitDelay) -> Bool {
+        wanted = groupCommitDelay.wanted(of: taken + jobs)
         taken = 0
         return !isReady
     }

@@ -11,12 +11,12 @@ extension Committer {
     var isSilent: Bool { instance != nil && pulse.isSilent }
 
     /// Tells all in a batch that nothing of it is done.
-    func refuse(_ batch: [Portion], _ error: LedgerError) {
-        for portion in batch { portion.resume(portion.jobs.map { _ in .refused(error) }) }
+    func refuse(_ batch: [ThreadJobs], _ error: LedgerError) {
+        for jobsOfThread in batch { jobsOfThread.resume(jobsOfThread.jobs.map { _ in .refused(error) }) }
     }
 
     /// What writes a batch, on a connection that is opened if there is none; `nil` if the batch was refused meanwhile.
-    func connected(_ writer: inout LedgerWriter?, for batch: inout [Portion]) throws(LedgerError) -> LedgerWriter? {
+    func connected(_ writer: inout LedgerWriter?, for batch: inout [ThreadJobs]) throws(LedgerError) -> LedgerWriter? {
         if writer == nil {
             if isSilent { refuse(batch.take(), CommitterPulse.cutOff) }
             writer = try reopened()
@@ -68,7 +68,7 @@ extension Committer {
     ///
     /// - Returns: Whether others may have written.
     func begin(
-        _ batch: inout [Portion],
+        _ batch: inout [ThreadJobs],
         with writer: LedgerWriter,
         takesMore: Bool
     ) throws(LedgerError) -> Bool {
@@ -90,7 +90,7 @@ extension Committer {
 
     /// Adds what has come to a batch, if that is so much or can't wait; answers how many requests have joined.
     private func join(
-        _ batch: inout [Portion],
+        _ batch: inout [ThreadJobs],
         _ writer: LedgerWriter,
         ifAtLeast fewest: Int
     ) throws(StorageError) -> Int {

@@ -20,7 +20,7 @@ package final class Committer: Sendable {
     private let newestHead = Guarded(TreeHead.empty)
     private let newest = Guarded((recordedAt: Timestamp?.none, keyUses: KeyUses()))
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
-    let place: DatabasePlace?
+    let place: DatabaseFiles?
     let open: ConnectionOpener
     let clock: WallClock
     let observer: any CommitObserver
@@ -33,18 +33,18 @@ package final class Committer: Sendable {
     private let maximumWaiting: Int
     private let wakeUp: WakeUp
     private let askingThread: @Sendable () -> (any AskingThread)?
-    private let gathering: Gathering
-    let compaction: CompactionPolicy
+    private let groupCommitDelay: GroupCommitDelay
+    let compaction: CompactionOptions
     let appRefusals: AppRefusals?
-    let logKeeper: WriteAheadLogKeeper?
+    let logKeeper: WALCheckpointer?
     /// What this committer has recorded, for whoever follows the log.
-    package let freshEntries = FreshEntries()
+    package let newEntryFeed = NewEntryFeed()
 
     /// When the thread is woken for requests.
     package enum WakeUp: Sendable {
         /// For each one, as it comes.
         case forEachRequest
-        /// When the caller calls ``takeWaiting()``, once for all requests of a turn; ``Gathering`` may delay the commit.
+        /// When the caller calls ``takeWaiting()``, once for all requests of a turn; ``GroupCommitDelay`` may delay the commit.
         case onceATurn
     }
 
@@ -66,7 +66,7 @@ package final class Committer: Sendable {
         maximumWaiting = options.maximumWaiting
         wakeUp = options.wakeUp
         askingThread = options.askingThread
-        gathering = options.gathering
+        groupCommitDelay = options.groupCommitDelay
         compaction = options.compaction
         appRefusals = options.appRefusals
         place = database.place
@@ -100,7 +100,7 @@ package final class Committer: Sendable {
     package func start(on first: Handover<any DatabaseConnection>, at head: TreeHead?) {
         if let head { newestHead.withLock { $0 = head } }
         logKeeper?.start()
-        Worker.start(named: "committer") { [self] in run(first) }
+        NamedThread.start(named: "committer") { [self] in run(first) }
     }
 
     /// Writes what still waits, closes the connection and ends the thread; what comes later is refused.
@@ -282,8 +282,8 @@ package final class Committer: Sendable {
     /// What waits, in order; empty if a chore is next; nil once the committer is to end.
     ///
     /// While nothing waits it sleeps, or is empty if there is something to be done at leisure.
-    private func nextBatch(hasLeisureWork: Bool) -> [Portion]? {
-        queue.wait { queue -> [Portion]?? in
+    private func nextBatch(hasLeisureWork: Bool) -> [ThreadJobs]? {
+        queue.wait { queue -> [ThreadJobs]?? in
             if !queue.chores.isEmpty { return [] }
             guard queue.jobs == 0 else { return queue.take() }
             if queue.isStopping { return .some(nil) }
@@ -293,8 +293,8 @@ package final class Committer: Sendable {
 
     /// Waits after a batch until those who were in it have most likely come again.
     private func gather() {
-        guard wakeUp == .onceATurn, queue.withLock({ $0.expectMore(gathering) }) else { return }
-        queue.wait(atMost: gathering.microseconds) { $0.isReady }
+        guard wakeUp == .onceATurn, queue.withLock({ $0.expectMore(groupCommitDelay) }) else { return }
+        queue.wait(atMost: groupCommitDelay.microseconds) { $0.isReady }
         queue.withLock { $0.expectNoMore() }
     }
 }
@@ -332,13 +332,13 @@ extension Committer {
     ///
     /// Where others write to the same database, it `takesMore`: those that came while it waited for its turn.
     private func settle(
-        _ portions: consuming [Portion],
+        _ taken: consuming [ThreadJobs],
         with writer: inout LedgerWriter?,
         _ cleaning: inout Cleaning,
         attempt: Int = 1,
         takesMore: Bool = false
     ) {
-        var batch = portions
+        var batch = taken
         let stopwatch = pulse.beginAsking(clock)
         defer { pulse.endAsking() }
         do throws(LedgerError) {
@@ -351,8 +351,8 @@ extension Committer {
             observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
             current.tell(observer)
             // Nothing of them is kept here: who asked has them freed where they were made.
-            while let portion = batch.popLast(), let own = outcomes.popLast() { portion.resume(own) }
-            freshEntries.add(current.freshEntries)
+            while let jobsOfThread = batch.popLast(), let own = outcomes.popLast() { jobsOfThread.resume(own) }
+            newEntryFeed.add(current.newEntries)
         } catch {
             let mayTryAgain = attempt < Self.mostAttempts && isUndone(error, writer) && !pulse.isLate
             writer?.rollback()
@@ -408,7 +408,7 @@ extension Committer {
     private func obey(_ writer: LedgerWriter) throws(LedgerError) {
         let lifted = gate.follow(writer.switches)
         guard acknowledges else { return }
-        if lifted != KillSwitches() { observer.lifted(lifted) }
+        if lifted != SigningStops() { observer.lifted(lifted) }
         guard writer.switches.awaitsAcknowledgement else { return }
         gate.waitUntilUnused()
         observer.obeys(writer.switches)
@@ -417,7 +417,7 @@ extension Committer {
 
     /// What came of a batch, in its order, once all of it is durable; a transaction is open.
     private func write(
-        _ batch: inout [Portion],
+        _ batch: inout [ThreadJobs],
         with writer: LedgerWriter,
         _ cleaning: inout Cleaning
     ) throws(LedgerError) -> [[Outcome]] {
@@ -464,7 +464,7 @@ extension Committer {
     ///
     /// Not where nothing else is recorded, which is no trial: such a batch commits on a full disk, and what is only asked
     /// is to be answered on one.
-    private func recordResumption(after batch: [Portion], _ writer: LedgerWriter) throws(LedgerError) -> Bool {
+    private func recordResumption(after batch: [ThreadJobs], _ writer: LedgerWriter) throws(LedgerError) -> Bool {
         guard let since = observer.failingSince, writer.addsEntries || batch.jobs.contains(where: \.isAppend) else {
             return false
         }

@@ -18,25 +18,25 @@ package struct CommitterOptions: Sendable {
     /// Called by whoever asks: the thread on which the answer is wanted, or `nil` for any.
     package var askingThread: @Sendable () -> (any AskingThread)? = { nil }
     /// How long a commit is put off so that more requests share it.
-    package var gathering: Gathering
+    package var groupCommitDelay: GroupCommitDelay
     /// For how long it is at a batch, by a clock that nobody sets.
     package var stopwatch = WallClock.system.stopwatch()
     /// Which refusals of apps are entries of their own; `nil`: all.
     package var appRefusals: AppRefusals?
     /// How grants are compacted.
-    package var compaction = CompactionPolicy()
+    package var compaction = CompactionOptions()
 
     /// A committer with the figures above; a command's needs none of the arguments.
     package init(
         acknowledges: Bool = false,
         instance: UniqueID? = nil,
         wakeUp: Committer.WakeUp = .forEachRequest,
-        gathering: Gathering = Gathering()
+        groupCommitDelay: GroupCommitDelay = GroupCommitDelay()
     ) {
         self.acknowledges = acknowledges
         self.instance = instance
         self.wakeUp = wakeUp
-        self.gathering = gathering
+        self.groupCommitDelay = groupCommitDelay
     }
 }
 
@@ -46,13 +46,13 @@ package struct CommitterDatabase: Sendable {
     /// unknown state.
     package let open: ConnectionOpener
     /// Where the database must still be for a commit to count; `nil` for one that can't be moved away.
-    package let place: DatabasePlace?
+    package let place: DatabaseFiles?
     /// Checkpoints the write-ahead log of a database in a file; started and stopped with the committer.
-    package let logKeeper: WriteAheadLogKeeper?
+    package let logKeeper: WALCheckpointer?
 
     package init(
-        place: DatabasePlace? = nil,
-        logKeeper: WriteAheadLogKeeper? = nil,
+        place: DatabaseFiles? = nil,
+        logKeeper: WALCheckpointer? = nil,
         open: @escaping ConnectionOpener
     ) {
         self.open = open

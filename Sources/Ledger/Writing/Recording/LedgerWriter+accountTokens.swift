@@ -8,8 +8,8 @@ extension LedgerWriter {
     /// Records that the App Store is asked for the change next, unless it is not to be.
     func admit(_ change: AccountTokenChange, _ stop: KeyStop?) throws(LedgerError) -> AccountTokenChange.Ruling {
         if outdatedEpochs.contains(change.epoch) { return .stopped(.outdatedSecret) }
-        try apply(change.successions)
-        try noteInForce(Set(change.successions.map(\.current)))
+        try apply(change.rotatedKeys)
+        try noteInForce(Set(change.rotatedKeys.map(\.current)))
         if let claim = change.claim, let earlier = try earlierGrant(claim, at: change.receivedAt) {
             let made = AccountTokenChange.Made(at: earlier.signedAt, earlier.decisionJSON)
             guard earlier.requestDigest == claim.requestDigest, let made else { return .keyReused }

@@ -98,9 +98,9 @@ extension LedgerWriter {
 
     /// Gives what was stored under the secret of an earlier epoch the key in force.
     private func bringForward(_ user: Pseudonym) throws(LedgerError) {
-        let successions = [KeySuccession(user)].compactMap(\.self)
-        try apply(successions)
-        try noteInForce(Set(successions.map(\.current)))
+        let rotatedKeys = [RotatedKey(user)].compactMap(\.self)
+        try apply(rotatedKeys)
+        try noteInForce(Set(rotatedKeys.map(\.current)))
     }
 
     /// Deletes some of what has expired.

@@ -144,9 +144,9 @@ extension LedgerWriter {
 
     /// Tells the observer what a transaction learnt, once it is durable.
     package func tell(_ observer: some CommitObserver) {
-        for use in redemptionsLearnt where !use.isRefundAlone && !use.isCorrection { observer.learnt(of: use) }
-        for finding in boughtWithoutOffer { observer.learnt(of: finding) }
-        for redemption in redeemedClients { observer.learnt(of: redemption) }
-        for outcome in retentionOutcomes { observer.learnt(of: outcome) }
+        for use in newRedemptions where !use.isRefundAlone && !use.isCorrection { observer.recorded(use) }
+        for finding in boughtWithoutOffer { observer.recorded(finding) }
+        for redemption in redeemedClients { observer.recorded(redemption) }
+        for outcome in retentionOutcomes { observer.recorded(outcome) }
     }
 }

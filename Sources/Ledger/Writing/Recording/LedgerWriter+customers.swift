@@ -12,9 +12,9 @@ extension LedgerWriter {
 
     /// Links an anonymous customer to the known one that it became; a second time changes nothing.
     package func transfer(_ transfer: CustomerTransfer) throws(LedgerError) -> TransferOutcome {
-        let successions = [transfer.from, transfer.to].compactMap(KeySuccession.init)
-        try apply(successions)
-        try noteInForce(Set(successions.map(\.current)))
+        let rotatedKeys = [transfer.from, transfer.to].compactMap(RotatedKey.init)
+        try apply(rotatedKeys)
+        try noteInForce(Set(rotatedKeys.map(\.current)))
         let (from, to) = (transfer.from.ledgerKey, transfer.to.ledgerKey)
         let earlier = try database(links.link(from: from, to: to))
         if let earlier, earlier.isVouched || !transfer.isVouched {
@@ -28,11 +28,11 @@ extension LedgerWriter {
         // Grants of the one may be those that redemptions of the other came from.
         if let bundleID = transfer.app.bundleID {
             let chains = try database(subscriptions.chains(of: from) + subscriptions.chains(of: to))
-            try drawRedemptions(of: Set(chains), bundleID, transfer.catalog)
+            try matchRedemptions(of: Set(chains), bundleID, transfer.catalog)
         }
-        if let place = transfer.googlePlayPlace {
+        if let place = transfer.playContext {
             let purchases = try database(googlePlay.purchases(of: from) + googlePlay.purchases(of: to))
-            try drawRedemptions(of: Set(purchases), place)
+            try matchRedemptions(of: Set(purchases), place)
         }
         return .transferred(at: recordedAt, isRepeated: false)
     }

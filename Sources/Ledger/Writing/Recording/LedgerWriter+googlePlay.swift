@@ -19,18 +19,18 @@ extension LedgerWriter {
 
     /// Merges what Google Play told, as a part of something else.
     package func merge(_ report: GooglePlayPurchaseReport) throws(LedgerError) {
-        try apply(report.successions)
+        try apply(report.rotatedKeys)
         try noteInForce(report.keysInForce)
         let report = try withCustomers(try withoutForgottenMarks(report))
         try note(report.holders, at: .googlePlay(report.place.app.packageName))
         let changed = try database(googlePlay.merge(report))
-        try drawRedemptions(of: changed, report.place)
+        try matchRedemptions(of: changed, report.place)
     }
 
     /// Brings the redemptions that may have come from the same grants up to what is known now.
-    func drawRedemptions(of purchases: Set<PurchaseKey>, _ place: GooglePlayPlace) throws(LedgerError) {
+    func matchRedemptions(of purchases: Set<PurchaseKey>, _ place: PlayContext) throws(LedgerError) {
         guard !purchases.isEmpty else { return }
         let source = GooglePlayRedemptions(grants, links: links, at: place)
-        try drawRedemptions(of: purchases.map(\.bytes), source, in: place.app.name)
+        try matchRedemptions(of: purchases.map(\.bytes), source, in: place.app.name)
     }
 }

@@ -15,7 +15,7 @@ extension LedgerWriter {
     func giveOut(_ request: DecisionRequest, entry: Int64) throws(LedgerError) {
         guard case .authorization(let plan) = request.grantable, let customer = request.account else { return }
         try database(googlePlayAccounts.add(plan.accountID, of: customer, entry: entry))
-        if !request.successions.isEmpty { try noteInForce([customer]) }
+        if !request.rotatedKeys.isEmpty { try noteInForce([customer]) }
     }
 
     /// Those of the purchases that belong neither to these customers nor to one that a backend or store linked to them: by the

@@ -19,7 +19,7 @@ extension LedgerWriter {
     }
 
     /// When something is obeyed that this instance obeys: now, or, with others beside it, nobody knows yet.
-    func obedience() throws(LedgerError) -> Timestamp? {
+    func acknowledgement() throws(LedgerError) -> Timestamp? {
         let others = try database(InstanceTable(connection: connection).all().filter { $0.instance.id != instance })
         return others.isEmpty ? recordedAt : nil
     }
@@ -27,9 +27,9 @@ extension LedgerWriter {
     /// Notes that this instance obeys what is switched off.
     ///
     /// - Returns: Whether every one does.
-    func noteObedience() throws(LedgerError) -> Bool {
+    func acknowledge() throws(LedgerError) -> Bool {
         let table = InstanceTable(connection: connection)
-        if let instance { try database(table.noteObedience(of: instance)) }
+        if let instance { try database(table.acknowledge(of: instance)) }
         return try database(table.isObeyed())
     }
 }

@@ -6,9 +6,9 @@ extension LedgerWriter {
     /// Records a seal; one that lasts is kept for the next start.
     package func seal(_ seal: ActiveSeal) throws(LedgerError) {
         if seal.cause.isSticky {
-            let obeyed = try obedience()
+            let obeyed = try acknowledgement()
             try database(SealStore(connection: connection).add(seal, acknowledgedAt: obeyed))
-            _ = try noteObedience()
+            _ = try acknowledge()
             try readSwitches()
         }
         let isAwaited = seal.cause.isSticky && switches.seals.contains { $0.cause == seal.cause && !$0.isAcknowledged }
@@ -28,10 +28,10 @@ extension LedgerWriter {
 
     /// Switches a key off, or leaves it to the `keys` file again, and records that.
     package func set(_ key: KeyID, isDisabled: Bool, by requester: Requester) throws(LedgerError) {
-        let obeyed = try obedience()
+        let obeyed = try acknowledgement()
         let store = KeyStateStore(connection: connection)
         try database(isDisabled ? store.disable(key, at: recordedAt, acknowledgedAt: obeyed) : store.enable(key))
-        _ = try noteObedience()
+        _ = try acknowledge()
         try readSwitches()
         let isAwaited = switches.keys[key] == false
         try append(
@@ -43,7 +43,7 @@ extension LedgerWriter {
     ///
     /// Where several share the database, whoever obeys last records it for all.
     package func acknowledgeSwitches() throws(LedgerError) {
-        let isObeyed = try noteObedience()
+        let isObeyed = try acknowledge()
         guard isObeyed, switches.awaitsAcknowledgement else { return }
         for seal in switches.seals where !seal.isAcknowledged { try append(.sealAcknowledged(seal.cause)) }
         let keys = switches.keys.filter { !$0.value }.keys.sorted { $0.text < $1.text }

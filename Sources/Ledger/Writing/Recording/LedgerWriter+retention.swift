@@ -20,7 +20,7 @@ extension LedgerWriter {
     func noteCancellation(_ report: SubscriptionReport) throws(LedgerError) {
         guard let notification = report.notification, notification.isCancellation else { return }
         for chain in report.history.chains.keys {
-            let earlier = report.successions.filter { $0.current == chain.bytes }.flatMap(\.earlier)
+            let earlier = report.rotatedKeys.filter { $0.current == chain.bytes }.flatMap(\.earlier)
             for key in [chain.bytes] + earlier {
                 retentionOutcomes += try database(retentionAnswers.cancel(key, at: notification.signedAt))
             }

@@ -142,30 +142,30 @@ extension LedgerWriter {
     }
 
     func merge(_ report: SubscriptionReport) throws(LedgerError) {
-        try apply(report.successions)
+        try apply(report.rotatedKeys)
         try noteInForce(report.keysInForce)
         try note(report.holders, at: .appStore(report.bundleID))
         let purchases = try purchasesWithoutOffer(in: report)
         let changed = try database(subscriptions.merge(report.history, report.links))
-        try drawRedemptions(of: Set(changed.keys), report.bundleID, report.catalog)
+        try matchRedemptions(of: Set(changed.keys), report.bundleID, report.catalog)
         try noteBoughtWithoutOffer(purchases, of: report.bundleID, report.catalog)
     }
 
     /// Brings the redemptions of chains, and of those that may have come from the same grants, up to what is known now.
-    func drawRedemptions(
+    func matchRedemptions(
         of chains: Set<ChainKey>,
         _ bundleID: BundleID,
         _ catalog: Catalog
     ) throws(LedgerError) {
         guard !chains.isEmpty else { return }
         let source = AppStoreRedemptions(grants, links: links, of: bundleID, catalog)
-        let uses = try drawRedemptions(of: chains.map(\.bytes), source, in: AppName(bundleID))
+        let uses = try matchRedemptions(of: chains.map(\.bytes), source, in: AppName(bundleID))
         try noteClients(of: uses, catalog, in: bundleID)
     }
 
     /// The same of subscriptions in either store; answers what is new.
     @discardableResult
-    func drawRedemptions(
+    func matchRedemptions(
         of subscriptions: [[UInt8]],
         _ source: some RedemptionSource,
         in app: AppName
@@ -175,7 +175,7 @@ extension LedgerWriter {
             let index = try append(.redemption(matched, app, namesGrant: try isOfNewestEpoch(matched.grantID)))
             try database(redemptions.note(index, of: matched.use))
         }
-        redemptionsLearnt += uses
+        newRedemptions += uses
         return uses
     }
 }

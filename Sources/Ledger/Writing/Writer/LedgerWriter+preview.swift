@@ -45,7 +45,7 @@ struct CustomerMemory {
 extension LedgerWriter {
     /// Decides each offer on what is known, as ``decide(_:)`` would, and neither reserves nor records.
     package func preview(_ preview: OfferPreview) throws(LedgerError) -> [PreviewedOffer] {
-        try apply(Array(Set(preview.knowledge.successions + preview.requests.flatMap(\.successions))))
+        try apply(Array(Set(preview.knowledge.rotatedKeys + preview.requests.flatMap(\.rotatedKeys))))
         if let report = preview.knowledge.report { try merge(report) }
         if let report = preview.knowledge.googlePlayReport { try merge(report) }
         memory = CustomerMemory()

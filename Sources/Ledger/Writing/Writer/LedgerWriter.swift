@@ -21,7 +21,7 @@ package final class LedgerWriter {
     /// Whether the transaction at hand was told to be made durable: from then on nobody knows, if no answer comes.
     private(set) var isCommitting = false
     /// What is switched off, as this transaction sees it.
-    package private(set) var switches = KillSwitches()
+    package private(set) var switches = SigningStops()
     private(set) var keyUses = KeyUses()
     /// Secrets of customers' ids that another took over from: what is asked under them does not see what is kept now.
     private(set) var outdatedEpochs: Set<String> = []
@@ -37,7 +37,7 @@ package final class LedgerWriter {
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
     /// The entries that others have recorded since the last transaction, and those of this one; of many the first.
-    private(set) var freshEntries = EntryBuffer()
+    private(set) var newEntries = EntryBuffer()
     var days: GrantDays
     let subscriptions: SubscriptionTables
     let holders: SubscriptionHolders
@@ -48,7 +48,7 @@ package final class LedgerWriter {
     /// What of it need not be written again.
     var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
-    private let successions: KeySuccessions
+    private let rotatedKeys: KeyRotation
     private let keyEpochs: KeyEpochs
     /// What was granted under idempotency keys, as it was read for many requests of this transaction.
     var claimsReadAhead: [[UInt8]: EarlierGrant?] = [:]
@@ -60,7 +60,7 @@ package final class LedgerWriter {
     /// Refusals of this transaction that are no entries of their own.
     private var countedRefusals: [CountedRefusal] = []
     /// What this transaction learnt of redemptions.
-    package internal(set) var redemptionsLearnt: [MatchedRedemption] = []
+    package internal(set) var newRedemptions: [MatchedRedemption] = []
     /// Purchases in this transaction that followed a grant and were made without its offer.
     var boughtWithoutOffer: [BoughtWithoutOffer] = []
     /// Redemptions in this transaction, with the client that had asked for the offer.
@@ -78,7 +78,7 @@ package final class LedgerWriter {
     package init(
         connection: any DatabaseConnection,
         after durableHead: TreeHead? = nil,
-        compaction: CompactionPolicy = CompactionPolicy(),
+        compaction: CompactionOptions = CompactionOptions(),
         instance: UniqueID? = nil,
         appRefusals: AppRefusals? = nil,
         looksForAll: Bool = false
@@ -91,7 +91,7 @@ package final class LedgerWriter {
         days = GrantDays(connection: connection)
         subscriptions = SubscriptionTables(connection: connection)
         grants = GrantTable(connection: connection, compaction: compaction, looksForAll: looksForAll)
-        successions = KeySuccessions(grants)
+        rotatedKeys = KeyRotation(grants)
         keyEpochs = KeyEpochs(connection: connection)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
@@ -125,11 +125,11 @@ package final class LedgerWriter {
         days.forget()
         claimsReadAhead.removeAll(keepingCapacity: true)
         batchesReadAhead.removeAll()
-        redemptionsLearnt.removeAll(keepingCapacity: true)
+        newRedemptions.removeAll(keepingCapacity: true)
         boughtWithoutOffer.removeAll(keepingCapacity: true)
         redeemedClients.removeAll(keepingCapacity: true)
         retentionOutcomes.removeAll(keepingCapacity: true)
-        freshEntries.removeAll()
+        newEntries.removeAll()
         try database(connection.beginWithoutWaiting())
         try database(grants.begun())
         try database(askAhead(for: jobs))
@@ -203,7 +203,7 @@ package final class LedgerWriter {
         else { return false }
         var (next, last, isMovedAway) = (tree, recordedAt, false)
         try log.newestEntries(from: tree.size, upTo: head.size, atMost: Self.mostFollowed) { entry in
-            if freshEntries.bytes.count < FreshEntries.mostBytes { freshEntries.append(entry, index: next.size) }
+            if newEntries.bytes.count < NewEntryFeed.mostBytes { newEntries.append(entry, index: next.size) }
             next.append(TreeHash.leaf(entry))
             let beginning = AuditEntry.beginning(of: entry)
             last = max(last, Timestamp(milliseconds: beginning.recordedMilliseconds ?? 0))
@@ -272,7 +272,7 @@ package final class LedgerWriter {
     package func rollback() {
         connection.rollback()
         countedRefusals.removeAll(keepingCapacity: true)
-        freshEntries.removeAll()
+        newEntries.removeAll()
         // What was read within it may have been written within it.
         isTreeRead = false
         grants.undone()
@@ -289,7 +289,7 @@ package final class LedgerWriter {
         let index = tree.size
         try insert([.integer(index), .blob(entry)], into: Self.entries)
         tree.append(TreeHash.leaf(entry))
-        if freshEntries.bytes.count < FreshEntries.mostBytes { freshEntries.append(entry, index: index) }
+        if newEntries.bytes.count < NewEntryFeed.mostBytes { newEntries.append(entry, index: index) }
         keyUses.note(event, at: recordedAt)
         return index
     }
@@ -304,7 +304,7 @@ package final class LedgerWriter {
 
     /// The same when it is known what was granted under the request's idempotency key before.
     func decide(_ request: DecisionRequest, after earlier: EarlierGrant?) throws(LedgerError) -> Verdict {
-        try apply(request.successions)
+        try apply(request.rotatedKeys)
         if let claim = request.idempotency, let earlier {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
             // What was granted can't be had any more: there is nothing to answer a second time.
@@ -376,10 +376,10 @@ package final class LedgerWriter {
     }
 
     /// Brings what was kept under secrets of earlier epochs to the keys in force; costs nothing where there is but one.
-    func apply(_ successions: [KeySuccession]) throws(LedgerError) {
-        guard !successions.isEmpty else { return }
+    func apply(_ rotatedKeys: [RotatedKey]) throws(LedgerError) {
+        guard !rotatedKeys.isEmpty else { return }
         links.expectMoves()
-        try database(self.successions.apply(successions))
+        try database(self.rotatedKeys.apply(rotatedKeys))
     }
 
     /// Notes that keys are of the epoch in force, of those that will stand beside others; `keys` are none where there is but

@@ -18,14 +18,14 @@ package struct KeysCall: Sendable {
     private let readers: LogReaders
     /// Takes key states from the database into force.
     private let refresh: @Sendable () async -> Void
-    private let reads: AuditReads
+    private let reads: ReadRecorder
 
     package init(
         seal: Seal,
         current: CurrentSnapshot,
         ownLastUses: @escaping @Sendable () -> [KeyID: Timestamp],
         readers: LogReaders,
-        reads: AuditReads,
+        reads: ReadRecorder,
         refresh: @escaping @Sendable () async -> Void
     ) {
         self.seal = seal

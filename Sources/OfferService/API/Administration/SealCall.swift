@@ -9,9 +9,9 @@ import ServiceRuntime
 /// `GET /v1/seal`, `POST /v1/seal`, `POST /v1/unseal`: the switch for the whole service.
 package struct SealCall: Sendable {
     private let seal: Seal
-    private let reads: AuditReads
+    private let reads: ReadRecorder
 
-    package init(seal: Seal, reads: AuditReads) {
+    package init(seal: Seal, reads: ReadRecorder) {
         self.seal = seal
         self.reads = reads
     }

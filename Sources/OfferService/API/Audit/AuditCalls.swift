@@ -12,7 +12,7 @@ package struct AuditCalls: Sendable {
     private let names: AuditNamesCall
 
     /// Each reading is recorded by `reads` before its answer leaves.
-    package init(index: AuditIndex, readers: LogReaders, reads: AuditReads, unrecorded: UnrecordedSignatures) {
+    package init(index: AuditIndex, readers: LogReaders, reads: ReadRecorder, unrecorded: UnrecordedSignatures) {
         let searches = LogSearches(index: index, readers: readers) { await reads.note($0) }
         entries = AuditEntriesCall(searches: searches)
         lookups = AuditLookupsCall(searches: searches, unrecorded: unrecorded)

@@ -12,7 +12,7 @@ import TransparencyLog
 /// On record before it is told: who asked, and the pseudonyms; never the name.
 struct AuditCustomersCall: Sendable {
     let searches: LogSearches
-    let reads: AuditReads
+    let reads: ReadRecorder
 
     /// Answers auditors and administrators.
     func respond(

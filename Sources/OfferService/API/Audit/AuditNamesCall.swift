@@ -10,7 +10,7 @@ import OfferDomain
 /// From the files and callers in force, and of keys also those that the log tells of; nothing of a customer.
 struct AuditNamesCall: Sendable {
     let searches: LogSearches
-    let reads: AuditReads
+    let reads: ReadRecorder
 
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request, at: now).requireReading()

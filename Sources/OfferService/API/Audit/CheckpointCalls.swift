@@ -12,14 +12,14 @@ package import TransparencyLog
 package struct CheckpointCalls: Sendable {
     private let signedLog: SignedLog
     private let head: @Sendable () -> TreeHead
-    private let reads: AuditReads
+    private let reads: ReadRecorder
     /// Whether the checkpoint is for everybody.
     private let isPublic: Bool
 
     package init(
         _ signedLog: SignedLog,
         head: @escaping @Sendable () -> TreeHead,
-        reads: AuditReads,
+        reads: ReadRecorder,
         isPublic: Bool
     ) {
         self.signedLog = signedLog

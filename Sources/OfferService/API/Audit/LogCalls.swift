@@ -10,14 +10,14 @@ package import TransparencyLog
 /// The log itself: `GET /audit/tile/…`, `GET /v1/audit/entries/{index}` and `GET /v1/audit/entries/{index}/proof`.
 package struct LogCalls: Sendable {
     private let readers: LogReaders
-    private let reads: AuditReads
+    private let reads: ReadRecorder
     private let latestCheckpoint: LatestCheckpoint
     /// Whether tiles are for everybody.
     private let isPublic: Bool
 
     package init(
         readers: LogReaders,
-        reads: AuditReads,
+        reads: ReadRecorder,
         isPublic: Bool,
         latestCheckpoint: @escaping LatestCheckpoint
     ) {

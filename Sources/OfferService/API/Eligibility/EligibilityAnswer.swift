@@ -6,22 +6,22 @@ import OfferDomain
 
 /// The body of an answer that tells which offers a customer could have.
 ///
-/// The same outlooks make the same bytes, so its digest tells whether anything has changed.
+/// The same offerPreviews make the same bytes, so its digest tells whether anything has changed.
 struct EligibilityAnswer: Sendable {
     let bytes: [UInt8]
 
-    init(_ outlooks: [OfferOutlook], policyName: String, showsFindings: Bool) {
+    init(_ offerPreviews: [EligibilityPreview], policyName: String, showsFindings: Bool) {
         var writer = JSONWriter(reserving: 8192)
         writer.beginObject()
         writer.name("policy")
         writer.string(plain: policyName)
         writer.name("offers")
         writer.beginArray()
-        for outlook in outlooks { Self.write(outlook, showsFindings: showsFindings, to: &writer) }
+        for offerPreview in offerPreviews { Self.write(offerPreview, showsFindings: showsFindings, to: &writer) }
         writer.endArray()
         writer.name("products")
         writer.beginArray()
-        for product in ProductOutlook.all(outlooks) { product.write(to: &writer) }
+        for product in ProductPreview.all(offerPreviews) { product.write(to: &writer) }
         writer.endArray()
         writer.endObject()
         bytes = writer.bytes
@@ -30,8 +30,8 @@ struct EligibilityAnswer: Sendable {
     /// A strong validator (RFC 9110, 8.8.3).
     var entityTag: String { "\"\(SHA256.digest(of: bytes).hex.prefix(32))\"" }
 
-    private static func write(_ outlook: OfferOutlook, showsFindings: Bool, to writer: inout JSONWriter) {
-        let offer = outlook.offer
+    private static func write(_ offerPreview: EligibilityPreview, showsFindings: Bool, to writer: inout JSONWriter) {
+        let offer = offerPreview.offer
         writer.beginObject()
         writer.name("id")
         writer.string(offer.id.text)
@@ -42,25 +42,25 @@ struct EligibilityAnswer: Sendable {
             writer.string(text)
         }
         writer.name("outcome")
-        writer.string(plain: outlook.decision.outcome.rawValue)
-        if let instant = outlook.decision.nextEligibleAt {
+        writer.string(plain: offerPreview.decision.outcome.rawValue)
+        if let instant = offerPreview.decision.nextEligibleAt {
             writer.name("nextEligibleAt")
             writer.string(plain: instant.rfc3339)
         }
-        if let obstacle = outlook.obstacle {
+        if let obstacle = offerPreview.obstacle {
             writer.name("obstacle")
             writer.string(plain: obstacle.code)
         }
         if showsFindings {
             writer.name("findings")
-            offer.findingTexts.write(outlook.decision.findings, to: &writer)
+            offer.findingTexts.write(offerPreview.decision.findings, to: &writer)
         }
         writer.endObject()
     }
 }
 
 /// What paywalls ask of a product: may this customer have its introductory offer, and which promotional offer.
-private struct ProductOutlook {
+private struct ProductPreview {
     let first: CatalogOffer
     /// `nil` if the catalog has none.
     var introductory: Outcome?
@@ -70,17 +70,17 @@ private struct ProductOutlook {
     var isUncertain = false
 
     /// Each product once, in the order of the catalog.
-    static func all(_ outlooks: [OfferOutlook]) -> [ProductOutlook] {
-        var products: [ProductOutlook] = []
+    static func all(_ offerPreviews: [EligibilityPreview]) -> [ProductPreview] {
+        var products: [ProductPreview] = []
         var places: [[String]: Int] = [:]
-        for outlook in outlooks {
-            let key = [outlook.offer.listing.store.rawValue] + outlook.offer.listing.productNames.map(\.value)
+        for offerPreview in offerPreviews {
+            let key = [offerPreview.offer.listing.store.rawValue] + offerPreview.offer.listing.productNames.map(\.value)
             let place = places[key] ?? products.count
             if place == products.count {
                 places[key] = place
-                products.append(ProductOutlook(first: outlook.offer))
+                products.append(ProductPreview(first: offerPreview.offer))
             }
-            products[place].add(outlook)
+            products[place].add(offerPreview)
         }
         return products
     }
@@ -89,13 +89,13 @@ private struct ProductOutlook {
         self.first = first
     }
 
-    private mutating func add(_ outlook: OfferOutlook) {
-        if case .appStore(let listing) = outlook.offer.listing, listing.offerID == nil {
-            let isSignedByNobody = outlook.obstacle == .keyUnavailable || outlook.obstacle == .sealed
-            introductory = isSignedByNobody ? .undecided : outlook.decision.outcome
-        } else if outlook.canBeHad {
-            promotionalOfferID = promotionalOfferID ?? outlook.offer.listing.offerName
-        } else if outlook.obstacle == .storeUnavailable {
+    private mutating func add(_ offerPreview: EligibilityPreview) {
+        if case .appStore(let listing) = offerPreview.offer.listing, listing.offerID == nil {
+            let isSignedByNobody = offerPreview.obstacle == .keyUnavailable || offerPreview.obstacle == .sealed
+            introductory = isSignedByNobody ? .undecided : offerPreview.decision.outcome
+        } else if offerPreview.canBeHad {
+            promotionalOfferID = promotionalOfferID ?? offerPreview.offer.listing.offerName
+        } else if offerPreview.obstacle == .storeUnavailable {
             isUncertain = true
         }
     }

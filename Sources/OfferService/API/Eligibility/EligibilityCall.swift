@@ -25,21 +25,21 @@ package struct EligibilityCall: Sendable {
         let asked = try EligibilityRequest(request.body, by: caller.user, receivedAt: now)
         var context = RequestContext(id: requestID, receivedAt: now, snapshot: snapshot, caller: caller)
         context = try await previewer.genuineApps.examined(context, request, about: asked.provableApps)
-        let outlooks: [OfferOutlook]
+        let offerPreviews: [EligibilityPreview]
         do throws(Refusal) {
-            outlooks = try await previewer.outlooks(asked, in: context)
+            offerPreviews = try await previewer.offerPreviews(asked, in: context)
         } catch {
             decisions.refused(error, "all", in: context)
             throw error
         }
-        decisions.previewed(outlooks, in: context)
+        decisions.previewed(offerPreviews, in: context)
         let answer = EligibilityAnswer(
-            outlooks,
+            offerPreviews,
             policyName: snapshot.catalog.policyName,
             showsFindings: previewer.showsFindings(to: caller)
         )
         let fields = [
-            ("Cache-Control", "private, max-age=\(Self.age(outlooks, at: now))"), ("ETag", answer.entityTag),
+            ("Cache-Control", "private, max-age=\(Self.age(offerPreviews, at: now))"), ("ETag", answer.entityTag),
             ("Vary", "Authorization, App-Attest-Assertion, Play-Integrity-Token"),
         ]
         if request.headers.names(answer.entityTag) { return Response(status: 412, headers: fields, body: []) }
@@ -51,10 +51,10 @@ package struct EligibilityCall: Sendable {
     }
 
     /// Until the first answer of a rule turns by itself; not at all if a store was silent, or the service is sealed.
-    private static func age(_ outlooks: [OfferOutlook], at now: Timestamp) -> Int64 {
-        if outlooks.contains(where: { $0.obstacle?.isMomentary == true }) { return 0 }
-        let turns = outlooks.compactMap { outlook in
-            outlook.decision.firstTurn(after: now).map { ($0.milliseconds - now.milliseconds) / 1000 }
+    private static func age(_ offerPreviews: [EligibilityPreview], at now: Timestamp) -> Int64 {
+        if offerPreviews.contains(where: { $0.obstacle?.isMomentary == true }) { return 0 }
+        let turns = offerPreviews.compactMap { offerPreview in
+            offerPreview.decision.firstTurn(after: now).map { ($0.milliseconds - now.milliseconds) / 1000 }
         }
         return turns.reduce(Int64(maximumAge), min)
     }

@@ -11,7 +11,7 @@ import TransparencyLog
 /// `GET /v1/events/endpoints`: the receivers of events, how far each is, and what each has not taken.
 struct EventEndpointsCall: Sendable {
     let readers: LogReaders
-    let reads: AuditReads
+    let reads: ReadRecorder
     let settings: @Sendable () -> EventSettings?
     let standings: @Sendable () -> [String: EndpointWorker.Standing]
 

@@ -13,7 +13,7 @@ struct EventsCall: Sendable {
     let admission: Admission
     /// Has its own thread, so that polls do not delay auditors.
     let searches: LogSearches
-    let reads: AuditReads
+    let reads: ReadRecorder
 
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request, at: now).requireFollowing()

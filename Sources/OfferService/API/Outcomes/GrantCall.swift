@@ -14,7 +14,7 @@ struct GrantCall: Sendable {
     let admission: Admission
     /// Has its own thread, so that polls do not delay auditors.
     let searches: LogSearches
-    let reads: AuditReads
+    let reads: ReadRecorder
 
     func respond(
         to request: Request,

@@ -7,10 +7,10 @@ import OfferDomain
 /// `GET /v1/audit/reconciliation`: what the stores told, compared with what is on record.
 package struct ReconciliationCall: Sendable {
     private let reconciler: Reconciler
-    private let reads: AuditReads
+    private let reads: ReadRecorder
 
     /// What is asked for is recorded by `reads`.
-    package init(reconciler: Reconciler, reads: AuditReads) {
+    package init(reconciler: Reconciler, reads: ReadRecorder) {
         self.reconciler = reconciler
         self.reads = reads
     }

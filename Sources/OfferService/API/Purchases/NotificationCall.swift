@@ -26,7 +26,7 @@ struct NotificationCall: Sendable {
             _ = try await receiver.receive(
                 signedPayload,
                 relayed: snapshot.relayedStores.contains(.appStore) ? request.body : nil,
-                from: admission.stranger(request),
+                from: admission.unauthenticated(request),
                 under: snapshot,
                 at: now
             )

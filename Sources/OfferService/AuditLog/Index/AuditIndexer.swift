@@ -32,8 +32,8 @@ package final class AuditIndexer: Sendable {
 
     /// Starts the thread, which yields to those that answer requests.
     package func start() {
-        Worker.start(named: "audit-index") { [self] in
-            Worker.yieldToOthers()
+        NamedThread.start(named: "audit-index") { [self] in
+            NamedThread.yieldToOthers()
             var work: IndexerWork?
             var failures = 0
             while !isStopping.withLock({ $0 }) {
@@ -43,7 +43,7 @@ package final class AuditIndexer: Sendable {
                 if isStopping.withLock({ $0 }) { break }
                 _ = wake.wait(timeout: .now() + Self.pause(after: failures))
             }
-            committer.freshEntries.stopFollowing()
+            committer.newEntryFeed.stopFollowing()
             hasEnded.signal()
         }
     }
@@ -67,7 +67,7 @@ package final class AuditIndexer: Sendable {
             return true
         } catch {
             work = nil
-            committer.freshEntries.stopFollowing()
+            committer.newEntryFeed.stopFollowing()
             if case .isStopping = error { return false }
             log(.warning, "the index over the audit log is not kept up", ["reason": .text(error.description)])
             return false
@@ -150,7 +150,7 @@ private final class IndexerWork {
     /// Has new entries added as they come, and is woken when they can't be.
     private func follow() {
         isAwaited.withLock { $0 = false }
-        committer.freshEntries.follow { [index, wake, isAwaited] entries in
+        committer.newEntryFeed.follow { [index, wake, isAwaited] entries in
             guard !index.follow(entries) else { return }
             let wasAwaited = isAwaited.withLock { isAwaited in
                 defer { isAwaited = true }

@@ -17,14 +17,14 @@ struct ConsoleSignInCall: Sendable {
     private let verifier: IDTokenVerifier
     private let proxies: TrustedProxies
     private let rates: RateLimiter<PeerAddress.Address>
-    private let noise: MinuteCounter<Noise>
+    private let noise: MinuteCounter<UnauthenticatedTraffic>
     private let runtime: Runtime
 
     init(
         _ admission: Admission,
         sessions: ConsoleSessions,
         exchange: CodeExchange,
-        noise: MinuteCounter<Noise>,
+        noise: MinuteCounter<UnauthenticatedTraffic>,
         _ runtime: Runtime
     ) {
         self.sessions = sessions
@@ -191,7 +191,7 @@ struct ConsoleSignInCall: Sendable {
 
     private func failed(_ fault: SignInFault, at provider: String, _ route: Route) -> Response {
         runtime.metrics.count(.consoleSignIns(provider: provider, result: fault.label))
-        noise.count(Noise(route: route, problem: fault.label), at: runtime.clock.now())
+        noise.count(UnauthenticatedTraffic(route: route, problem: fault.label), at: runtime.clock.now())
         runtime.log.onceAMinute(
             .warning,
             "a person could not sign in to the console",

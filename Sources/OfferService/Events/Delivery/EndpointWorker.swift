@@ -49,8 +49,8 @@ final class EndpointWorker: EventWorker {
     var standing: Standing { state.withLock { $0 } }
 
     func start() {
-        Worker.start(named: "events") { [self] in
-            Worker.yieldToOthers()
+        NamedThread.start(named: "events") { [self] in
+            NamedThread.yieldToOthers()
             run()
             hasEnded.withLock { $0 = true }
             hasEnded.wakeAll()

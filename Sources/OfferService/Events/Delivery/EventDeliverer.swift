@@ -50,7 +50,7 @@ package final class EventDeliverer: Sendable {
     /// New endpoints get the events of all that is recorded from now on.
     package func start() {
         follow()
-        Worker.start(named: "event-lease") { [self] in
+        NamedThread.start(named: "event-lease") { [self] in
             var connection: (any DatabaseConnection)?
             var ticks = 0
             while !state.withLock({ $0.isStopping }) {

@@ -34,8 +34,8 @@ final class StreamWorker: EventWorker {
     var standing: EndpointWorker.Standing { state.withLock { $0 } }
 
     func start() {
-        Worker.start(named: "log-stream") { [self] in
-            Worker.yieldToOthers()
+        NamedThread.start(named: "log-stream") { [self] in
+            NamedThread.yieldToOthers()
             run()
             hasEnded.withLock { $0 = true }
             hasEnded.wakeAll()

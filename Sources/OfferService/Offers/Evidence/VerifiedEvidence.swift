@@ -54,7 +54,7 @@ final class VerifiedEvidence: Sendable {
         knowledge.mayAsk = mayAsk && canAsk
         add(binding.shown, to: &knowledge)
         if let account {
-            knowledge.successions += keys.successions(
+            knowledge.rotatedKeys += keys.rotatedKeys(
                 of: [.originalTransaction(account), .appTransaction(account)] + binding.shown.accounts
             )
         }
@@ -76,7 +76,7 @@ final class VerifiedEvidence: Sendable {
     private func addNamed(_ id: TransactionID, to knowledge: inout StoreKnowledge) {
         let keys = keys
         knowledge.subjects = [keys.key(of: .originalTransaction(id))]
-        knowledge.successions = keys.successions(of: [.originalTransaction(id)])
+        knowledge.rotatedKeys = keys.rotatedKeys(of: [.originalTransaction(id)])
         guard customer.isFromAppStore else { return }
         let name = CustomerIdentity.originalTransaction(id)
         knowledge.shownNames = [PseudonymizedName(name, keys.pseudonym(of: name))]

@@ -7,14 +7,14 @@ import ServiceRuntime
 final class CountRecorder: Sendable {
     private let committer: Committer
     private let fetches: MinuteCounter<AuditFetch>
-    private let noise: MinuteCounter<Noise>
+    private let noise: MinuteCounter<UnauthenticatedTraffic>
     private let refusals: MinuteCounter<CountedRefusal>
     private let clock: WallClock
 
     init(
         committer: Committer,
         fetches: MinuteCounter<AuditFetch>,
-        noise: MinuteCounter<Noise>,
+        noise: MinuteCounter<UnauthenticatedTraffic>,
         refusals: MinuteCounter<CountedRefusal>,
         clock: WallClock
     ) {

@@ -151,7 +151,7 @@ package final class Metrics: CommitObserver {
     }
 
     /// Counts the use by state and match.
-    package func learnt(of redemption: MatchedRedemption) {
+    package func recorded(_ redemption: MatchedRedemption) {
         let use = redemption.use
         count(
             .redemptions(
@@ -165,7 +165,7 @@ package final class Metrics: CommitObserver {
     }
 
     /// Counts the purchase by offer and client.
-    package func learnt(of purchase: BoughtWithoutOffer) {
+    package func recorded(_ purchase: BoughtWithoutOffer) {
         count(
             .boughtWithoutDiscount(
                 environment: purchase.environment.rawValue,
@@ -176,7 +176,7 @@ package final class Metrics: CommitObserver {
     }
 
     /// Counts the use by offer and client.
-    package func learnt(of redemption: ClientRedemption) {
+    package func recorded(_ redemption: ClientRedemption) {
         count(
             .offersRedeemed(
                 environment: redemption.environment.rawValue,
@@ -186,7 +186,7 @@ package final class Metrics: CommitObserver {
         )
     }
 
-    package func learnt(of outcome: RetentionOutcome) { count(.retentionOutcomes(outcome)) }
+    package func recorded(_ outcome: RetentionOutcome) { count(.retentionOutcomes(outcome)) }
 
     /// Counts an offer that was signed for a client.
     func signed(_ offer: CatalogOffer, for client: ReportedClient?) {

@@ -57,7 +57,7 @@ extension OfferCalls {
     init(
         _ parts: OfferParts,
         _ admission: Admission,
-        noise: MinuteCounter<Noise>,
+        noise: MinuteCounter<UnauthenticatedTraffic>,
         patience: Patience,
         runtime: Runtime
     ) {

@@ -9,11 +9,11 @@ struct RecordParts: Sendable {
     let readers: LogReaders
     let diagnosisReaders: LogReaders
     let eventReaders: LogReaders
-    let reads: AuditReads
+    let reads: ReadRecorder
     let signedLog: SignedLog
     let reconciler: Reconciler
     let unredeemed: UnredeemedRecorder
-    let noise = MinuteCounter<Noise>()
+    let noise = MinuteCounter<UnauthenticatedTraffic>()
     let housekeeper: Housekeeper
 
     init(
@@ -27,7 +27,7 @@ struct RecordParts: Sendable {
         readers = LogReaders(open: ledger.openForReading)
         diagnosisReaders = LogReaders(threads: 1, maximumWaiting: 32, yields: true, open: ledger.openForReading)
         eventReaders = LogReaders(threads: 1, maximumWaiting: 32, yields: true, open: ledger.openForReading)
-        reads = AuditReads(committer: committer, clock: runtime.clock, log: runtime.log)
+        reads = ReadRecorder(committer: committer, clock: runtime.clock, log: runtime.log)
         reconciler = Reconciler(ledger: ledger, clock: runtime.clock, log: runtime.log)
         unredeemed = UnredeemedRecorder(ledger: ledger, committer: committer, clock: runtime.clock, log: runtime.log)
         let signedLog = try SignedLog(

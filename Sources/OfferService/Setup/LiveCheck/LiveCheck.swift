@@ -105,9 +105,9 @@ package struct LiveCheck {
         let apps = loaded.catalog.apps.values.sorted { $0.bundleID.text < $1.bundleID.text }
         let (entries, retention) = try await entries(apps, ring)
         let named = Set(apps.map(\.bundleID))
-        let strangers = ring.keys.filter(Self.mayAsk).flatMap(\.bundleIDs).filter { !named.contains($0) }
+        let unnamed = ring.keys.filter(Self.mayAsk).flatMap(\.bundleIDs).filter { !named.contains($0) }
         return (
-            LiveReport(entries: entries, bundleIDsWithoutApp: strangers),
+            LiveReport(entries: entries, bundleIDsWithoutApp: unnamed),
             retention.isEmpty ? nil : RetentionMessagingReport(entries: retention)
         )
     }

@@ -29,7 +29,7 @@ extension AuditCommand {
         }
         let isRecorded = if case .recorded = trace { true } else { false }
         let conditions = [AuditCondition("digest", presented.digest.hex)]
-        let read = AuditRead(caller: nil, call: .findCommand, conditions: conditions, count: isRecorded ? 1 : 0)
+        let read = RecordedRead(caller: nil, call: .findCommand, conditions: conditions, count: isRecorded ? 1 : 0)
         guard case .recorded(let index, let entry) = trace else {
             Terminal.complain(NoRecord(trace, madeBy: signers.signer(of: presented)).description)
             try record(.recordsRead(read), in: ledger)
@@ -93,7 +93,7 @@ extension AuditCommand {
             throw CommandError(usage: "expected --compare or --rebuild")
         }
         try LedgerOptions.demand(ledger)
-        let read = AuditRead(caller: nil, call: .indexCommand, conditions: [], count: 0)
+        let read = RecordedRead(caller: nil, call: .indexCommand, conditions: [], count: 0)
         try record(.recordsRead(read), in: ledger)
         do {
             let progress = Progress(flag == "--rebuild" ? "rebuilt" : "compared", "runs")

@@ -39,7 +39,7 @@ extension AuditCommand {
         Terminal.say(String(decoding: proof.dropLast(), as: UTF8.self))
         let condition = AuditCondition("index", String(index))
         try record(
-            .recordsRead(AuditRead(caller: nil, call: .proofCommand, conditions: [condition], count: 1)),
+            .recordsRead(RecordedRead(caller: nil, call: .proofCommand, conditions: [condition], count: 1)),
             in: ledger
         )
     }

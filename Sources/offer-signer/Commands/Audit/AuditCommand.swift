@@ -224,7 +224,7 @@ enum AuditCommand: Command {
             throw CommandError("\(error)", .unavailable)
         }
         try record(
-            .recordsRead(AuditRead(caller: nil, call: .queryCommand, conditions: query.conditions, count: count)),
+            .recordsRead(RecordedRead(caller: nil, call: .queryCommand, conditions: query.conditions, count: count)),
             in: ledger
         )
     }

@@ -22,7 +22,8 @@ enum ReconcileCommand {
             try ReconciliationReader(connection: connection).report(query, at: WallClock.system.now())
         }
         for line in lines(report) { Terminal.say(line) }
-        let read = AuditRead(caller: nil, call: .reconcileCommand, conditions: query.conditions, count: report.entries)
+        let (call, count) = (AuditCall.reconcileCommand, report.entries)
+        let read = RecordedRead(caller: nil, call: call, conditions: query.conditions, count: count)
         try AuditCommand.record(.recordsRead(read), in: ledger)
         guard let loaded else { return report.isAlarming ? .failure : .success }
         let isSame = try recompute(loaded, ledger)

@@ -239,7 +239,7 @@ struct SignatureVerification {
         }
         var index: Int64?
         if case .recorded(let found, _) = trace { index = found }
-        let read = AuditRead(
+        let read = RecordedRead(
             caller: nil,
             call: .verifySignatureCommand,
             conditions: [AuditCondition("digest", signature.digest.hex)],

@@ -250,8 +250,8 @@ struct BatchTests {
             let noise = try #require(service.noise.take(until: service.clock.now))
             #expect(
                 noise.counts == [
-                    Noise(route: .promotionalOfferBatch, problem: "unknown-offer"): 1,
-                    Noise(route: .promotionalOfferBatch, problem: "invalid-request"): 1,
+                    UnauthenticatedTraffic(route: .promotionalOfferBatch, problem: "unknown-offer"): 1,
+                    UnauthenticatedTraffic(route: .promotionalOfferBatch, problem: "invalid-request"): 1,
                 ]
             )
             #expect(service.log.lines.count { $0.contains("request answered") } == 1)

@@ -147,7 +147,8 @@ struct SignInTests {
             let known = ["not-started-here"].contains(reason) ? "unknown" : "login"
             #expect(try await place.count(reason, of: known) == 1)
             let counted = place.service.noise.take(until: place.service.clock.now)?.counts
-            #expect(counted == [Noise(route: .consoleSignedIn, problem: reason): 1], "an auditor sees it")
+            let failed = UnauthenticatedTraffic(route: .consoleSignedIn, problem: reason)
+            #expect(counted == [failed: 1], "an auditor sees it")
             #expect(reply.headers["content-type"] == "text/html; charset=utf-8")
             #expect(reply.headers["content-security-policy"]?.contains("default-src 'none'") == true)
         }

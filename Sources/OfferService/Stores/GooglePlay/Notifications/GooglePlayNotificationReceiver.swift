@@ -87,7 +87,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
         try await authenticate(request.headers)
         guard let message = PushMessage(request.body) else { return drop("malformed-message") }
         guard let notification = DeveloperNotification(message.data) else { return drop("malformed-notification") }
-        guard let place = GooglePlayPlace(notification.packageName, under: configuration) else {
+        guard let place = PlayContext(notification.packageName, under: configuration) else {
             return drop("unknown-package", notification)
         }
         let delivery = Message(packageName: notification.packageName, messageID: message.id)
@@ -129,7 +129,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
         _ label: String,
         _ notification: DeveloperNotification,
         message: ReceivedMessage,
-        in place: GooglePlayPlace,
+        in place: PlayContext,
         at now: Timestamp
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
         if message.relayed != nil {
@@ -143,7 +143,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
     private func take(
         _ notification: DeveloperNotification,
         _ message: ReceivedMessage,
-        _ place: GooglePlayPlace,
+        _ place: PlayContext,
         at now: Timestamp
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
         var told = self.told(notification, at: now)
@@ -202,7 +202,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
         _ notification: DeveloperNotification,
         _ evidence: GooglePlayEvidence,
         _ message: ReceivedMessage,
-        _ place: GooglePlayPlace
+        _ place: PlayContext
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
         var receipt = GooglePlayMessage(
             id: message.push.id,

@@ -3,7 +3,7 @@ import Configuration
 import Ledger
 package import OfferDomain
 
-extension GooglePlayPlace {
+extension PlayContext {
     /// `nil` if the catalog has no app of that package.
     package init?(_ packageName: PackageName, under snapshot: Snapshot) {
         guard let app = snapshot.catalog.googlePlayApps[packageName] else { return nil }

@@ -5,7 +5,7 @@ import Storage
 ///
 /// Each new grant is added, and earlier ones are read some at a time. Until all are read, every subject may have grants. Only
 /// for a database that one service has to itself. Used by one thread.
-struct GrantedSubjects {
+struct GrantFilter {
     /// How far the earlier grants are read.
     fileprivate struct Reading {
         /// Of the log, those that were recorded before this entry: later ones are added one by one.
@@ -76,7 +76,7 @@ struct GrantedSubjects {
     }
 }
 
-extension GrantedSubjects.Reading {
+extension GrantFilter.Reading {
     /// Reads on; answers whether that was all.
     mutating func read(
         _ most: Int,
@@ -122,10 +122,10 @@ extension GrantedSubjects.Reading {
         _ most: Int,
         from connection: any DatabaseConnection,
         _ insert: ([UInt8]) -> Void,
-        position: (borrowing Row) -> GrantedSubjects.Position
-    ) throws(StorageError) -> GrantedSubjects.Position? {
+        position: (borrowing Row) -> GrantFilter.Position
+    ) throws(StorageError) -> GrantFilter.Position? {
         var count = 0
-        var last: GrantedSubjects.Position?
+        var last: GrantFilter.Position?
         try connection.rows(sql) { row in
             let subject = row.blob(0)
             // Only another program can have written other subjects, and none is looked up.

@@ -3,7 +3,7 @@ import Configuration
 import OfferDomain
 
 /// A key of the ledger, and what it was under the secrets of earlier epochs.
-package struct KeySuccession: Hashable, Sendable {
+package struct RotatedKey: Hashable, Sendable {
     /// 16 bytes.
     package let current: [UInt8]
     /// Of the same length.

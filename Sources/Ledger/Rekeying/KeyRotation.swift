@@ -6,7 +6,7 @@ import Storage
 ///
 /// That takes a request or a report that names the customer, transaction or purchase: neither key gives the other. From then on
 /// everything is as if there had been one secret. Used by one thread, inside an open transaction.
-struct KeySuccessions {
+struct KeyRotation {
     private let connection: any DatabaseConnection
 
     private let grants: GrantTable
@@ -17,15 +17,15 @@ struct KeySuccessions {
     }
 
     /// Moves what there is.
-    func apply(_ successions: [KeySuccession]) throws(StorageError) {
-        for succession in successions {
-            for earlier in succession.earlier where earlier != succession.current {
+    func apply(_ rotatedKeys: [RotatedKey]) throws(StorageError) {
+        for rotatedKey in rotatedKeys {
+            for earlier in rotatedKey.earlier where earlier != rotatedKey.current {
                 try grants.settle(earlier)
                 try grants.removeCopies(of: earlier)
                 guard try KeyTables.ofLedger.have(earlier, connection) else { continue }
-                for key in [earlier, succession.current] { grants.change(key) }
-                try move(earlier, to: succession.current)
-                try KeyEpochs(connection: connection).note([succession.current])
+                for key in [earlier, rotatedKey.current] { grants.change(key) }
+                try move(earlier, to: rotatedKey.current)
+                try KeyEpochs(connection: connection).note([rotatedKey.current])
             }
         }
     }

@@ -3,9 +3,9 @@ package import Configuration
 package import Ledger
 
 /// Somebody asked the audit log, and how.
-package struct AuditReading: Sendable {
+package struct AuditQueryUse: Sendable {
     /// Is told of each reading before its answer leaves.
-    package typealias Note = @Sendable (AuditReading) async -> Void
+    package typealias Note = @Sendable (AuditQueryUse) async -> Void
 
     /// Who asked.
     package let caller: CallerID
@@ -17,9 +17,9 @@ package struct AuditReading: Sendable {
     package let count: Int
 }
 
-extension AuditReads {
+extension ReadRecorder {
     /// Records a reading before its answer leaves.
-    package func note(_ reading: AuditReading) async {
+    package func note(_ reading: AuditQueryUse) async {
         guard let call = AuditCall(rawValue: reading.route.rawValue) else { return }
         await note(caller: reading.caller, call: call, conditions: reading.query.conditions, count: reading.count)
     }

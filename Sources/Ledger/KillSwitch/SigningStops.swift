@@ -3,7 +3,7 @@ package import OfferDomain
 package import Storage
 
 /// What is switched off, as the database has it: for every process that uses it, and over restarts.
-package struct KillSwitches: Hashable, Sendable {
+package struct SigningStops: Hashable, Sendable {
     /// A seal that lasts until somebody lifts it.
     package struct StoredSeal: Hashable, Sendable {
         /// Why the service is sealed; a cause that this version does not know counts as `administrator`.
@@ -32,8 +32,8 @@ package struct KillSwitches: Hashable, Sendable {
     }
 
     /// What of these is not among those of later.
-    func lifted(in later: KillSwitches) -> KillSwitches {
-        var lifted = KillSwitches()
+    func lifted(in later: SigningStops) -> SigningStops {
+        var lifted = SigningStops()
         let causes = Set(later.seals.map(\.cause))
         lifted.seals = seals.filter { !causes.contains($0.cause) }
         lifted.keys = keys.filter { later.keys[$0.key] == nil }
@@ -86,13 +86,13 @@ package struct SealStore {
     }
 
     /// All that is switched off, keys too.
-    package func switches() throws(StorageError) -> KillSwitches {
-        var switches = KillSwitches()
+    package func switches() throws(StorageError) -> SigningStops {
+        var switches = SigningStops()
         try connection.rows(Self.seals) { row in
             // A cause that this program does not know seals nevertheless.
             let cause = SealCause(rawValue: row.text(0)) ?? .administrator
             switches.seals.append(
-                KillSwitches.StoredSeal(
+                SigningStops.StoredSeal(
                     cause: cause,
                     since: Timestamp(milliseconds: row.integer(1)),
                     detail: row.text(2),
@@ -122,7 +122,7 @@ package struct SealStore {
                 acknowledgedAt.map { .integer($0.milliseconds) } ?? .null
             )
         )
-        try InstanceTable(connection: connection).expectObedience()
+        try InstanceTable(connection: connection).awaitAcknowledgement()
     }
 
     /// Lifts a seal; with that of an administrator those of causes that this program does not know, which it reads as such.

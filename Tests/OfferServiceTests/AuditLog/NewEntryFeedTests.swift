@@ -10,7 +10,7 @@ import Testing
 @testable import OfferService
 
 /// The index gets new entries from the committer, and is what it would be if it had read them.
-@Suite(.overBothEngines) struct FreshEntriesTests {
+@Suite(.overBothEngines) struct NewEntryFeedTests {
     /// What a follower was handed.
     private final class Follower: Sendable {
         private let handed = Guarded<[(index: Int64, entry: [UInt8])]>([])
@@ -22,7 +22,7 @@ import Testing
         var count: Int { handed.withLock { $0.count } }
         var pieces: Int { calls.count }
 
-        func follow(_ fresh: FreshEntries) {
+        func follow(_ fresh: NewEntryFeed) {
             fresh.follow { [handed, calls] entries in
                 calls.add()
                 for place in 0..<entries.count {
@@ -42,12 +42,12 @@ import Testing
         }
         committer.start(on: try faults.wrap(try place.ledger.openPatiently()))
         let follower = Follower()
-        let many = [AuditEvent](repeating: .serviceStopped, count: FreshEntries.fewest)
+        let many = [AuditEvent](repeating: .serviceStopped, count: NewEntryFeed.fewest)
         try await committer.append(many)
         // What is told after a batch is handed over after it: so one more, that nobody was handed the first.
         try await committer.append([])
         #expect(follower.count == 0, "nobody has asked for any")
-        follower.follow(committer.freshEntries)
+        follower.follow(committer.newEntryFeed)
         try await committer.append([.recordsExported(from: 0, count: 1), .serviceStopped])
         faults.failCommits(Faults.diskFull, Faults.ioFailure)
         for _ in 0..<2 { await #expect(throws: LedgerError.self) { try await committer.append(many) } }
@@ -69,8 +69,8 @@ import Testing
     }
 
     @Test func `is handed to whoever follows last, and to nobody when nobody does`() {
-        let fresh = FreshEntries()
-        let count = FreshEntries.fewest
+        let fresh = NewEntryFeed()
+        let count = NewEntryFeed.fewest
         let (few, many) = (Self.entries(0..<3), Self.entries(3..<3 + count))
         let (first, second) = (Follower(), Follower())
         fresh.add(many)
@@ -212,7 +212,7 @@ import Testing
         let format = AuditIndexFormat(entriesPerRun: 128)
         try await withIndexer(over: log, format, faults: faults, recorder: recorder) { index, fresh async throws in
             let stopwatch = ContinuousClock.now
-            let gap = Self.entries(100..<100 + FreshEntries.fewest)
+            let gap = Self.entries(100..<100 + NewEntryFeed.fewest)
             @Sendable func handOver() {
                 fresh.add(gap)
                 faults.afterNextEntries(handOver)
@@ -242,7 +242,7 @@ import Testing
         _ format: AuditIndexFormat,
         faults: Faults = Faults(),
         recorder: LogRecorder = LogRecorder(),
-        _ body: (AuditIndex, FreshEntries) async throws -> Void
+        _ body: (AuditIndex, NewEntryFeed) async throws -> Void
     ) async throws {
         let clock = SettableClock()
         let committer = Committer(clock: clock.wallClock, observer: Metrics(), open: log.ledger.open)
@@ -255,7 +255,7 @@ import Testing
         }
         indexer.start()
         let result: Result<Void, any Error>
-        do { result = .success(try await body(index, committer.freshEntries)) } catch { result = .failure(error) }
+        do { result = .success(try await body(index, committer.newEntryFeed)) } catch { result = .failure(error) }
         await mayBlock {
             indexer.stop()
             committer.stop()

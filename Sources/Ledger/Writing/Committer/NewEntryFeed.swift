@@ -49,7 +49,7 @@ package struct EntryBuffer: Sendable {
 /// instances have recorded come with them, as the tree was given them. Not all entries come this way: after an error those of
 /// others don't, nor those beyond ``mostBytes``. Who takes them sees by their indices what is missing, and
 /// reads it from the log, as it does with what waits here for long.
-package final class FreshEntries: Sendable {
+package final class NewEntryFeed: Sendable {
     /// Of one transaction, more are not handed over.
     package static let mostBytes = 1 << 20
     /// Fewer wait for others.

@@ -4,7 +4,7 @@ package import OfferDomain
 package import ServiceRuntime
 
 /// Records who reads the audit log: an entry for each question, and one a minute for what was fetched of the log itself.
-package final class AuditReads: Sendable {
+package final class ReadRecorder: Sendable {
     private let committer: Committer
     private let clock: WallClock
     private let log: Log
@@ -22,7 +22,7 @@ package final class AuditReads: Sendable {
     /// When nothing can be recorded the log must be readable all the same: the question is then counted, and recorded as
     /// fetched once that can be.
     package func note(caller: CallerID, call: AuditCall, conditions: [AuditCondition], count: Int = 0) async {
-        let read = AuditRead(caller: caller, call: call, conditions: conditions, count: count)
+        let read = RecordedRead(caller: caller, call: call, conditions: conditions, count: count)
         do throws(LedgerError) {
             try await committer.append([.recordsRead(read)])
         } catch {

@@ -7,7 +7,7 @@ import Testing
 @testable import Ledger
 
 /// What people who are not Apple can cost us, and others, by sending what looks like notifications.
-struct StrangerTests {
+struct UnauthenticatedTrafficTests {
     @Test(arguments: Wire.allCases)
     func `Apple is heard while forgeries arrive, right after a start and later`(wire: Wire) async throws {
         try await withStoreService(wire) { world in
@@ -49,7 +49,8 @@ struct StrangerTests {
             }
             let refused = world.service.metrics[.requests(route: .appStoreNotification, status: 503)]
             let noise = try #require(world.service.noise.take(until: world.service.clock.now))
-            #expect(noise.counts[Noise(route: .appStoreNotification, problem: "overloaded")] == refused)
+            let overloaded = UnauthenticatedTraffic(route: .appStoreNotification, problem: "overloaded")
+            #expect(noise.counts[overloaded] == refused)
         }
     }
 

@@ -10,7 +10,7 @@ package protocol AskingThread: AnyObject, Sendable {
 ///
 /// A job is moved out of its place and back while it is looked at, and never copied: a copy is counted in memory that the
 /// other thread's core has, and then has to fetch back.
-struct Portion: Sendable {
+struct ThreadJobs: Sendable {
     /// `nil` if they are told on the committer's thread.
     let asker: (any AskingThread)?
     /// Each is there but while it is looked at.
@@ -23,7 +23,7 @@ struct Portion: Sendable {
 
     mutating func add(_ job: consuming Committer.Job) { jobs.append(job) }
 
-    fileprivate mutating func add(_ more: Portion) { jobs += more.jobs }
+    fileprivate mutating func add(_ more: ThreadJobs) { jobs += more.jobs }
 
     /// What `body` makes of each job, in their order.
     mutating func map<Failure: Error>(
@@ -50,42 +50,42 @@ struct Portion: Sendable {
     }
 }
 
-extension [Portion] {
+extension [ThreadJobs] {
     var requestCount: Int {
-        reduce(0) { count, portion in portion.jobs.reduce(count) { $0 + ($1?.requestCount ?? 0) } }
+        reduce(0) { count, jobsOfThread in jobsOfThread.jobs.reduce(count) { $0 + ($1?.requestCount ?? 0) } }
     }
 
     /// All jobs, by who asks.
     var jobs: [Committer.Job] { flatMap { $0.jobs.compactMap(\.self) } }
 
     /// Takes all of them out.
-    mutating func take() -> [Portion] {
-        var all: [Portion] = []
+    mutating func take() -> [ThreadJobs] {
+        var all: [ThreadJobs] = []
         swap(&all, &self)
         return all
     }
 
     /// Adds jobs after those that are there, of each thread to its own.
-    mutating func add(_ more: [Portion]) {
-        for portion in more {
-            if let place = firstIndex(where: { $0.asker === portion.asker }) {
-                self[place].add(portion)
+    mutating func add(_ more: [ThreadJobs]) {
+        for jobsOfThread in more {
+            if let place = firstIndex(where: { $0.asker === jobsOfThread.asker }) {
+                self[place].add(jobsOfThread)
             } else {
-                append(portion)
+                append(jobsOfThread)
             }
         }
     }
 
     /// The same jobs in two batches; `nil` if there is but one.
-    var halves: ([Portion], [Portion])? {
-        var (first, second): ([Portion], [Portion]) = ([], [])
+    var halves: ([ThreadJobs], [ThreadJobs])? {
+        var (first, second): ([ThreadJobs], [ThreadJobs]) = ([], [])
         var left = reduce(0) { $0 + $1.jobs.count } / 2
         guard left > 0 else { return nil }
-        for portion in self {
-            let own = portion.jobs.prefix(left).compactMap(\.self)
-            let others = portion.jobs.dropFirst(own.count).compactMap(\.self)
-            if !own.isEmpty { first.append(Portion(asker: portion.asker, jobs: own)) }
-            if !others.isEmpty { second.append(Portion(asker: portion.asker, jobs: others)) }
+        for jobsOfThread in self {
+            let own = jobsOfThread.jobs.prefix(left).compactMap(\.self)
+            let others = jobsOfThread.jobs.dropFirst(own.count).compactMap(\.self)
+            if !own.isEmpty { first.append(ThreadJobs(asker: jobsOfThread.asker, jobs: own)) }
+            if !others.isEmpty { second.append(ThreadJobs(asker: jobsOfThread.asker, jobs: others)) }
             left -= own.count
         }
         return (first, second)

@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 
 /// Starts threads for work that blocks, which Swift's shared pool must not do.
-package enum Worker {
+package enum NamedThread {
     /// Runs `body` on a thread of its own.
     ///
     /// `top` and `gdb` show its name, which has at most 15 bytes.

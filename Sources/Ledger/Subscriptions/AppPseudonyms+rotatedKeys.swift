@@ -4,13 +4,13 @@ package import OfferDomain
 
 extension AppPseudonyms {
     /// What the ledger may have of these under earlier secrets; nothing where there is but one.
-    package func successions(of identities: some Sequence<CustomerIdentity>) -> [KeySuccession] {
+    package func rotatedKeys(of identities: some Sequence<CustomerIdentity>) -> [RotatedKey] {
         guard hasEarlierEpochs else { return [] }
-        return Set(identities).compactMap { KeySuccession(pseudonym(of: $0)) }
+        return Set(identities).compactMap { RotatedKey(pseudonym(of: $0)) }
     }
 
     /// The same of everything that evidence names.
-    func successions(of evidence: SubscriptionEvidence, _ customers: [CustomerIdentity]) -> [KeySuccession] {
+    func rotatedKeys(of evidence: SubscriptionEvidence, _ customers: [CustomerIdentity]) -> [RotatedKey] {
         guard hasEarlierEpochs else { return [] }
         var identities = customers
         for transaction in evidence.transactions {
@@ -22,6 +22,6 @@ extension AppPseudonyms {
         }
         identities += evidence.renewals.map { .originalTransaction($0.originalTransactionID) }
         identities += evidence.statuses.map { .originalTransaction($0.originalTransactionID) }
-        return successions(of: identities)
+        return rotatedKeys(of: identities)
     }
 }

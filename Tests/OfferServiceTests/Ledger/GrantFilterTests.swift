@@ -9,7 +9,7 @@ import Testing
 @testable import Storage
 
 /// Who was never granted anything is not looked for in the database; whoever was is never missed.
-@Suite(.aboutSQLite) struct GrantedSubjectsTests {
+@Suite(.aboutSQLite) struct GrantFilterTests {
     private static func subject(_ number: Int) -> [UInt8] {
         Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(16))
     }
@@ -30,7 +30,7 @@ import Testing
         )
     }
 
-    private static func mistakes(_ granted: GrantedSubjects) -> Int {
+    private static func mistakes(_ granted: GrantFilter) -> Int {
         (0..<1000).count { granted.mayHave(subject(1_000_000 + $0)) }
     }
 
@@ -39,7 +39,7 @@ import Testing
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         for number in 0..<60 { try Self.grant(to: number, in: number < 40 ? "grants" : "grants_by_time", connection) }
-        var granted = GrantedSubjects(room: 64)
+        var granted = GrantFilter(room: 64)
         var portions = 0
         while granted.isReadingDue {
             #expect(Self.mistakes(granted) == 1000, "before all is read, it knows nothing")
@@ -57,7 +57,7 @@ import Testing
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         for number in 0..<600 { try Self.grant(to: number, in: "grants", connection) }
-        var granted = GrantedSubjects(room: 64)
+        var granted = GrantFilter(room: 64)
         var next = 600
         while granted.isReadingDue {
             try granted.readSome(16, ofLog: 0, from: connection)
@@ -79,7 +79,7 @@ import Testing
         let connection = try place.ledger.openPatiently()
         try connection.run(SQL("INSERT INTO grants VALUES (x'01', 7, x'01', 3)"))
         try Self.grant(to: 1, in: "grants", connection)
-        var granted = GrantedSubjects(room: 64)
+        var granted = GrantFilter(room: 64)
         while granted.isReadingDue { try granted.readSome(1, ofLog: 0, from: connection) }
         let isKnown = granted.mayHave(Self.subject(1))
         #expect(isKnown)
@@ -150,7 +150,7 @@ import Testing
         let place = try LogPlace()
         let statements = Statements()
         let connection = try statements.wrap(place.ledger.openPatiently())
-        var policy = CompactionPolicy()
+        var policy = CompactionOptions()
         policy.mostOffsetsOfSubject = 2
         let table = GrantTable(connection: connection, compaction: policy)
         try Self.readAll(table, connection)
@@ -218,7 +218,7 @@ import Testing
 
     @Test func `what was granted before is read on while nobody asks for anything`() async throws {
         let statements = Statements()
-        var policy = CompactionPolicy()
+        var policy = CompactionOptions()
         policy.rowsAtOnce = 1
         try await withService(compaction: policy, wrap: statements.wrap) { service async throws in
             // A row is read after each of these: all that is there at the first is read before the last of them.

@@ -74,7 +74,7 @@ package struct AuditCondition: Hashable, Sendable {
 }
 
 /// One question to the log, as it is recorded.
-package struct AuditRead: Hashable, Sendable {
+package struct RecordedRead: Hashable, Sendable {
     /// Who asked; `nil` of a command.
     package let caller: CallerID?
     /// The route or the command that asked.

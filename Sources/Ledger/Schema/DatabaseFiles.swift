@@ -6,7 +6,7 @@ package import Storage
 ///
 /// SQLite goes on writing into files whose names somebody has removed. A commit is therefore believed only if the
 /// database and its write-ahead log are still found under their names afterwards.
-package final class DatabasePlace: Sendable {
+package final class DatabaseFiles: Sendable {
     private let path: String
     private let database: FileIdentity?
     /// As it was after the first commit through the present connection.

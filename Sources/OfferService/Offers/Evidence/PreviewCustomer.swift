@@ -4,7 +4,7 @@ import Ledger
 import OfferDomain
 
 /// One customer as far as a request for many offers lets the stores' knowledge be used.
-struct PreviewedCustomer: Sendable {
+struct PreviewCustomer: Sendable {
     /// What the request brought, merged once.
     let knowledge: StoreKnowledge
     /// What the request calls the customer, where an offer in the App Store is decided, and one at Google Play.
@@ -13,7 +13,7 @@ struct PreviewedCustomer: Sendable {
     /// What the App Store's evidence says; `nil` of an app that isn't there.
     let evidence: VerifiedEvidence?
     /// `nil` of an app that isn't at Google Play.
-    let place: GooglePlayPlace?
+    let place: PlayContext?
     let purchaseTokens: [PurchaseToken]
     /// The names of the user whom a token proves.
     private let userNames: [PseudonymizedName]
@@ -27,7 +27,7 @@ struct PreviewedCustomer: Sendable {
         let (stated, user, pseudonyms) = (request.customer, context.caller.user, context.snapshot.pseudonyms)
         customerInAppStore = DecisionCustomer(stated, at: .appStore, of: app.name, in: context)
         customerAtGooglePlay = DecisionCustomer(stated, at: .googlePlay, of: app.name, in: context)
-        place = app.googlePlay.map { GooglePlayPlace($0, pseudonyms, context.catalog) }
+        place = app.googlePlay.map { PlayContext($0, pseudonyms, context.catalog) }
         purchaseTokens = request.purchaseTokens
         if let bundleID = app.bundleID {
             let shown = try await store.verified(stated, of: bundleID, in: context)

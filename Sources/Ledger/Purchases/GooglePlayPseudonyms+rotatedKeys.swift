@@ -4,15 +4,15 @@ package import OfferDomain
 
 extension GooglePlayPseudonyms {
     /// What the ledger may have of these purchases under earlier secrets; nothing where there is but one.
-    package func successions(of tokens: some Sequence<PurchaseToken>) -> [KeySuccession] {
+    package func rotatedKeys(of tokens: some Sequence<PurchaseToken>) -> [RotatedKey] {
         guard hasEarlierEpochs else { return [] }
         return Set(tokens).map { token in
-            KeySuccession(current: purchaseKey(of: token).bytes, earlier: earlierPurchaseKeys(of: token).map(\.bytes))
+            RotatedKey(current: purchaseKey(of: token).bytes, earlier: earlierPurchaseKeys(of: token).map(\.bytes))
         }
     }
 
     /// The same of everything that evidence names.
-    func successions(of evidence: GooglePlayEvidence) -> [KeySuccession] {
+    func rotatedKeys(of evidence: GooglePlayEvidence) -> [RotatedKey] {
         guard hasEarlierEpochs else { return [] }
         var tokens = evidence.revocations.map(\.token) + evidence.refunds.map(\.token)
         for (token, answer) in evidence.purchases {
@@ -20,6 +20,6 @@ extension GooglePlayPseudonyms {
             guard case .purchase(let purchase) = answer else { continue }
             tokens += [purchase.linkedToken, purchase.expiredToken].compactMap(\.self)
         }
-        return successions(of: tokens)
+        return rotatedKeys(of: tokens)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import OfferService
 
 /// Wherever the ledger has a key that was made under the secret of an earlier epoch, it gets the key of now.
-@Suite(.overBothEngines) struct KeySuccessionTests {
+@Suite(.overBothEngines) struct KeyRotationTests {
     private static let earlier = [UInt8](repeating: 0xAA, count: 16)
     private static let current = [UInt8](repeating: 0xBB, count: 16)
 
@@ -164,14 +164,14 @@ import Testing
                 SQL(statement, row.isInRecord && index == 0 ? .text(text) : .blob(Self.earlier))
             )
         }
-        let successions = KeySuccessions(GrantTable(connection: connection))
-        let succession = KeySuccession(
+        let rotatedKeys = KeyRotation(GrantTable(connection: connection))
+        let rotatedKey = RotatedKey(
             current: Self.current,
             earlier: [[UInt8](repeating: 1, count: 16), Self.earlier]
         )
         let record = Array(#"{"key":"\#(AuditEntry.text(ofKey: Self.current))"}"#.utf8)
         for _ in 0..<2 {
-            try successions.apply([succession])
+            try rotatedKeys.apply([rotatedKey])
             let found: [[UInt8]] = try connection.all(SQL(row.table)) { found in
                 row.isInRecord ? Array(found.text(0).utf8) : found.blob(0)
             }
@@ -186,8 +186,8 @@ import Testing
             let values: [SQLValue] = [.blob(key), .blob([UInt8(grant)])]
             try connection.run(SQL("INSERT INTO grants VALUES (?, 7, ?, 3)", values))
         }
-        let succession = KeySuccession(current: Self.current, earlier: [Self.earlier])
-        try KeySuccessions(GrantTable(connection: connection)).apply([succession])
+        let rotatedKey = RotatedKey(current: Self.current, earlier: [Self.earlier])
+        try KeyRotation(GrantTable(connection: connection)).apply([rotatedKey])
         let rows = try connection.all(SQL("SELECT subject, grant_id FROM grants ORDER BY grant_id")) {
             $0.blob(0) + $0.blob(1)
         }

@@ -6,7 +6,7 @@ package import Storage
 ///
 /// The log can only be begun anew when all of it is carried over, and there is always a commit more. So the thread that
 /// commits carries over the little that came meanwhile. Whatever fails is tried again when the log has grown further.
-package final class WriteAheadLogKeeper: Sendable {
+package final class WALCheckpointer: Sendable {
     private enum Phase {
         /// The log is short, or was just carried over.
         case idle
@@ -39,7 +39,7 @@ package final class WriteAheadLogKeeper: Sendable {
 
     /// Starts the thread.
     func start() {
-        Worker.start(named: "log-keeper") { [self] in run() }
+        NamedThread.start(named: "log-keeper") { [self] in run() }
     }
 
     /// Ends the thread and closes its connection.
