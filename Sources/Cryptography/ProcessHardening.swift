@@ -28,19 +28,19 @@ package enum ProcessHardening {
         return isBacktracerOff(settings: unsafe String(cString: settings))
     }
 
-    /// Reads the value of `SWIFT_BACKTRACE`: comma-separated settings, of which the last word on `enable` counts.
+    /// Reads the value of `SWIFT_BACKTRACE`: comma-separated settings; the last `enable` setting counts.
     static func isBacktracerOff(settings: String) -> Bool {
         let enabling = settings.split(separator: ",").last { $0.hasPrefix("enable=") }
         return enabling == "enable=no"
     }
 
-    /// Runs the program anew with `SWIFT_BACKTRACE=enable=no`, which the runtime reads only at its start.
+    /// Restarts the program with `SWIFT_BACKTRACE=enable=no`, which the runtime reads only at its start.
     ///
-    /// Returns at once if the handler is off already. To be called while the process has one thread. The program keeps its
+    /// Returns at once if the handler is off already. Call it while the process has one thread. The program keeps its
     /// process id, arguments, open files and all other environment.
     ///
     /// - Parameter settings: Variables that this start sets, too, unless they are set already.
-    /// - Throws: That the handler stays on, or that the program could not be started anew to turn it off.
+    /// - Throws: That the handler stays on, or that the program could not be restarted to turn it off.
     package static func restartWithoutBacktracer(
         adding settings: KeyValuePairs<String, String> = [:]
     ) throws(ProcessHardeningError) {

@@ -28,7 +28,7 @@ package enum ProcessUsage {
         return (pages[0] * bytes, pages[1] * bytes)
     }
 
-    /// Files and connections, without the one that this takes to count them.
+    /// Open files and connections, without the descriptor that the count itself needs.
     package static var openFiles: Int {
         guard let folder = unsafe opendir("/proc/self/fd") else { return 0 }
         defer { unsafe closedir(folder) }

@@ -2,8 +2,8 @@
 
 /// A JSON text that was read and found well formed.
 ///
-/// It keeps the text, and a flat list of its values beside it. A value is looked at where it stands; nothing is
-/// converted before somebody asks.
+/// It keeps the text, and a flat list of its values beside it. A value is read in place; nothing is converted until a
+/// caller asks for it.
 package struct JSONDocument: Sendable {
     private let tape: Tape
 
@@ -28,7 +28,7 @@ package struct JSONDocument: Sendable {
     /// The value that the text is.
     package var root: JSONValue { JSONValue(tape: tape, index: 0) }
 
-    /// Where a byte of the text stands as a text editor counts: both from 1, columns in Unicode scalars.
+    /// The position of a byte as a text editor counts it: line and column from 1, columns in Unicode scalars.
     package func position(of offset: Int) -> (line: Int, column: Int) {
         textPosition(of: offset, in: tape.bytes)
     }

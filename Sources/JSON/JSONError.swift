@@ -18,7 +18,7 @@ package struct JSONError: Error, Hashable, Sendable {
         case byteOrderMark
         /// Overlong forms, surrogates, scalars beyond U+10FFFF, and cut sequences.
         case invalidUTF8
-        /// A control character that must be escaped stands bare in a string.
+        /// A string contains a control character that must be escaped.
         case controlCharacter
         case invalidEscape
         /// Half of a surrogate pair, as `\ud83d` alone.

@@ -61,7 +61,7 @@ package struct JSONMember: Sendable {
     /// Bytes of the text before the name.
     package var nameOffset: Int { Int(tape.nodes[index].start) }
 
-    /// What the name stands for.
+    /// The member's value.
     package var value: JSONValue { JSONValue(tape: tape, index: index + 1) }
 
     /// Compares the name as bytes; allocates only where it has escapes.

@@ -32,7 +32,7 @@ package struct JSONValue: Sendable {
     /// The value as written, quotes and inner white space included.
     package var text: ArraySlice<UInt8> { tape.bytes[Int(node.start)..<Int(node.end)] }
 
-    /// Where the value stands, as RFC 6901 writes it, found by walking the document; empty for the root.
+    /// The RFC 6901 pointer to the value, found by walking the document; empty for the root.
     package var pointer: String { tape.pointer(to: index) }
 
     /// The members; nil unless this is an object.
@@ -48,9 +48,9 @@ package struct JSONValue: Sendable {
         return tape.member(of: index, name).map { ($0.place, JSONValue(tape: tape, index: $0.index)) }
     }
 
-    /// How long the names of an object's members are, a bit for each length in bytes; those of 63 and more have one in common.
+    /// The lengths of an object's member names, one bit for each length in bytes; lengths of 63 and more share a bit.
     ///
-    /// It tells of most names that no member has them, without another look at the members.
+    /// For most absent names, it shows that no member has them, without another look at the members.
     package var nameLengths: UInt64 { node.kind == .object ? tape.nameLengths(of: index) : 0 }
 
     /// The elements; nil unless this is an array.
@@ -66,7 +66,7 @@ package struct JSONValue: Sendable {
         kind == .string ? Array(tape.content(of: node)) : nil
     }
 
-    /// The string's UTF-8, unescaped, where it stands in the text if it has no escapes.
+    /// The string's UTF-8, unescaped; a slice of the text if the string has no escapes.
     package var stringSlice: ArraySlice<UInt8>? {
         let node = node
         switch node.kind {

@@ -4,7 +4,7 @@ import JSON
 
 /// Tells the service manager how the service is doing: a datagram to the socket that it names, as in sd_notify(3).
 package struct ServiceManager: Sendable {
-    /// What systemd is told of a unit of `Type=notify`.
+    /// The states that a unit of `Type=notify` reports to systemd.
     package enum State: String, Sendable {
         /// Everything is loaded and requests are answered.
         case ready = "READY=1"
@@ -13,9 +13,9 @@ package struct ServiceManager: Sendable {
         case alive = "WATCHDOG=1"
     }
 
-    /// The socket: an absolute path, or `@` and a name that is in no file system; `nil` if nobody asked to be told.
+    /// The socket: an absolute path, or `@` and a name in no file system; `nil` if no notifications are wanted.
     private let socketName: String?
-    /// Whether it starts the service anew if it hears nothing for some time.
+    /// Whether it restarts the service if it hears nothing for some time.
     package let watches: Bool
 
     /// - Parameters:
@@ -26,7 +26,7 @@ package struct ServiceManager: Sendable {
         self.watches = watches
     }
 
-    /// The one that the environment names.
+    /// The service manager that the environment names.
     package static var ofEnvironment: ServiceManager {
         ServiceManager(
             socketName: unsafe getenv("NOTIFY_SOCKET").map { unsafe String(cString: $0) },
@@ -34,7 +34,7 @@ package struct ServiceManager: Sendable {
         )
     }
 
-    /// Does nothing if nobody asked to be told.
+    /// Sends the state; does nothing if no notifications are wanted.
     package func tell(_ state: State) throws(ServiceManagerError) {
         guard let socketName else { return }
         guard var address = sockaddr_un(socketName) else { throw .notAnAddress(socketName) }
@@ -53,7 +53,7 @@ package struct ServiceManager: Sendable {
     }
 }
 
-/// Why the service manager could not be told.
+/// Why the service manager could not be notified.
 package enum ServiceManagerError: Error, Hashable, Sendable, CustomStringConvertible {
     case notAnAddress(String)
     /// `code` is an `errno`.

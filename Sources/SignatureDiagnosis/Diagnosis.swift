@@ -43,7 +43,7 @@ package struct Diagnosis: Hashable, Sendable {
     package var findings: [Finding] = []
     /// How many payloads were tried, each under every key.
     package var triedPayloads = 0
-    /// How many keys are known, those of which only the digest is known included.
+    /// How many keys are known, including those known only by their digest.
     package var triedKeys = 0
     /// The SHA-256 of the key's SubjectPublicKeyInfo in hexadecimal, if it was recovered from the signature.
     package var recoveredKey: String?

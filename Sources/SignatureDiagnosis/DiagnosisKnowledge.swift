@@ -5,15 +5,15 @@ package import Cryptography
 package struct DiagnosisKnowledge: Sendable {
     /// Public halves of signing keys, with their ids where these are known.
     package var keys: [KnownKey] = []
-    /// Further keys, of which only the digest is known.
+    /// Further keys; only their digest is known.
     package var pins: [KnownPin] = []
     /// Names that may have been signed by mistake.
     package var bundleIDs: [String] = []
-    /// Products that may have been signed in place of the one that was bought.
+    /// Products that may have been signed instead of the product that was bought.
     package var productIDs: [String] = []
     /// Identifiers and reference names of offers.
     package var offerIDs: [String] = []
-    /// Which identifiers are offers of which product; empty if that is not known.
+    /// The identifiers of each product's offers; empty if they are not known.
     package var offersByProduct: [String: Set<String>] = [:]
     /// What the audit log has of signatures that may be this one.
     package var recordedNonces: [String] = []
@@ -31,9 +31,9 @@ package struct DiagnosisKnowledge: Sendable {
     var keyIDs: [String] { keys.compactMap(\.id) + pins.compactMap(\.id) }
 }
 
-/// What is known of a signing key whose public half is not at hand.
+/// What is known of a signing key whose public half is not available.
 package struct KnownPin: Hashable, Sendable {
-    /// By which Apple knows it; `nil` if nobody said.
+    /// Apple's ID of the key; `nil` if it was not given.
     package let id: String?
     /// SHA-256 of its SubjectPublicKeyInfo.
     package let digest: SHA256Digest
@@ -44,11 +44,11 @@ package struct KnownPin: Hashable, Sendable {
 
 /// The public half of a signing key.
 package struct KnownKey: Sendable {
-    /// By which Apple knows it; `nil` if nobody said.
+    /// Apple's ID of the key; `nil` if it was not given.
     package let id: String?
     /// Verifies what the key signed.
     package let publicKey: PublicKey
-    /// Of App Store Connect, in lower case; `nil` if nobody said.
+    /// The issuer ID of App Store Connect, in lower case; `nil` if it was not given.
     package let issuerID: String?
 
     /// A key whose signatures can be verified.

@@ -2,7 +2,7 @@
 import Cryptography
 import JSON
 
-/// Finds out why a signature was refused, from a report and what is public of the keys; asks nobody and signs nothing.
+/// Finds out why a signature was refused, from a report and public key data; it uses no network and signs nothing.
 package struct SignatureDiagnoser: Sendable {
     private let knowledge: DiagnosisKnowledge
 
@@ -68,7 +68,7 @@ package struct SignatureDiagnoser: Sendable {
         guard let other = knowledge.otherReport, let text = other.signature, let second = SignatureText(text) else {
             return nil
         }
-        // Whoever has one signature can write it in other forms; r is the same in all of them.
+        // A holder of one signature can write it in other forms; r is the same in all of them.
         guard second.signature.rawRS.prefix(32) != signature.rawRS.prefix(32) else {
             diagnosis.cannotDecide("same-signature-twice")
             return nil
@@ -86,7 +86,7 @@ package struct SignatureDiagnoser: Sendable {
     ) {
         diagnosis.signedDigests.append(first.digest)
         diagnosis.notDecidable.removeAll { $0 == "same-signature-twice" }
-        // Of explanations that come to the same bytes, the shortest are told.
+        // Of explanations that lead to the same bytes, only the shortest are reported.
         let least = hits.map(\.faults.count).min()
         for fault in hits.map(\.faults).filter({ $0.count == least }).joined() { diagnosis.add(fault) }
         let isAttachedWrong = first.faults.contains(.otherKeyIDAttached)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A way into a database, used by one thread at a time.
+/// A database connection, used by one thread at a time.
 ///
-/// It is not `Sendable`; whoever shares one puts it into a `Mutex` or gives it to a thread for good. When it goes
-/// away, what is not committed is undone.
+/// It is not `Sendable`: to share one, put it into a `Mutex` or hand it over to one thread for good. When it is
+/// deallocated, uncommitted changes are rolled back.
 package protocol DatabaseConnection: AnyObject {
     /// Carries out a statement, in a transaction of its own unless one was begun.
     ///
@@ -13,80 +13,79 @@ package protocol DatabaseConnection: AnyObject {
 
     /// Carries out a statement without waiting for its result, in order with all others of the transaction.
     ///
-    /// An engine on the other end of a wire may send many statements at once; what is asked later finds what they did. An error
-    /// is thrown at the latest by the next answer that is read, or by the commit, and then nothing of the transaction is
-    /// committed.
+    /// A remote engine may send many statements at once; later queries see their effects. An error is thrown at the
+    /// latest when the next answer is read, or by the commit. Then nothing of the transaction is committed.
     func enqueue(_ sql: SQL) throws(StorageError)
 
     /// Adds a row, or what is selected with these values; not all of them are null.
     ///
-    /// Within a transaction the rows of one insertion wait, and go as few statements. They are inserted before the next other
-    /// statement, question about their table, or commit; if that fails, nothing of the transaction is committed.
+    /// Within a transaction the rows of one insertion wait, to need few statements. They are inserted before the next
+    /// other statement, query of their table, or commit; if that fails, nothing of the transaction is committed.
     func insert(_ row: [SQLValue], into insertion: Insertion) throws(StorageError)
 
-    /// Hands out the rows of an answer one by one, in their order.
+    /// Reads the rows of a result one by one, in their order.
     ///
     /// The closure may use the connection, but not for the very same statement.
     func rows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
 
-    /// The same of rows that are older than the transaction: what ``insert(_:into:)`` was given in it need not be there yet.
+    /// The same for rows older than the transaction: rows that it gave to ``insert(_:into:)`` may still be missing.
     func earlierRows(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
 
-    /// Hands out the rows of an answer of any length, of which an engine on the other end of a wire sends some at a time.
+    /// Reads the rows of a result of any length; a remote engine sends some rows at a time.
     ///
-    /// Only within a transaction, for a statement without values, and for one at a time.
+    /// Use it only within a transaction, for a statement without values, and for one statement at a time.
     func rowsInPages(_ sql: SQL, _ each: (borrowing Row) -> Void) throws(StorageError)
 
-    /// Asks the same for each of many lists of values, and hands out each row with the place of its list, from 0.
+    /// Runs the query for each of many lists of values, and passes each row with the index of its list, from 0.
     ///
-    /// The rows of a list come in their order; the lists come in any. The values of one place are of one type, or null,
-    /// but no list is all null.
+    /// The rows of a list come in their order; the lists come in any order. The values at one position are of one type,
+    /// or null, but no list is all null.
     func rows(
         _ text: StaticString,
         forEach lists: [[SQLValue]],
         _ each: (Int, borrowing Row) -> Void
     ) throws(StorageError)
 
-    /// Whether the engine is on the other end of a wire, so that many questions cost less if they are asked together.
+    /// Whether the engine is remote, so that many queries cost less if they are sent together.
     var isRemote: Bool { get }
 
-    /// A number that is another one once another connection has committed something; `nil` of an engine that can't tell.
+    /// A number that changes when another connection commits something; `nil` if the engine has no such number.
     func stampOfOthers() throws(StorageError) -> Int64?
 
-    /// Begins a transaction; on a connection that writes, one that keeps all others from writing.
+    /// Begins a transaction; on a connection that writes, it keeps all other connections from writing.
     ///
-    /// Transactions do not nest. When a statement fails so badly that the engine undoes the transaction by itself, every
-    /// further statement and the commit fail with that error, until ``rollback()``; PostgreSQL does so whenever one fails, and
-    /// SQLite whenever one of ``enqueue(_:)`` or ``insert(_:into:)`` does.
+    /// Transactions do not nest. Some failures make the engine roll back by itself. After such a failure, every further
+    /// statement and the commit fail with the same error until ``rollback()``. In PostgreSQL every failed statement has
+    /// this effect; in SQLite, every failed ``enqueue(_:)`` or ``insert(_:into:)``.
     func begin() throws(StorageError)
 
     /// Begins a transaction that reads what is asked with ``ask(_:)`` before anything else; ``awaitTurn(_:)`` waits for it.
     ///
-    /// An engine on the other end of a wire is sent the beginning and the questions together.
+    /// A remote engine receives the beginning and the queries together.
     func beginWithoutWaiting() throws(StorageError)
 
-    /// Asks what ``rows(_:_:)`` is going to be asked with the same text and values, so that the answer is there by then.
+    /// Sends a query before ``rows(_:_:)`` gets it with the same text and values, so that the answer is there by then.
     ///
-    /// The answer is used as long as nothing was written in the transaction. An engine that answers without a wait does nothing.
+    /// The answer is valid until the transaction writes something. An engine that answers without a wait does nothing.
     func ask(_ sql: SQL) throws(StorageError)
 
-    /// The same of what ``rows(_:forEach:_:)`` is going to be asked.
+    /// The same for a query that ``rows(_:forEach:_:)`` will get.
     func ask(_ text: StaticString, forEach lists: [[SQLValue]]) throws(StorageError)
 
     /// Waits until no other connection writes, after ``beginWithoutWaiting()``.
     ///
-    /// Meanwhile calls the closure, again and again, which may ask further questions.
+    /// Meanwhile it calls the closure repeatedly; the closure may send further queries.
     func awaitTurn(_ meanwhile: () throws(StorageError) -> Void) throws(StorageError)
 
     /// Carries out a statement as ``enqueue(_:)`` does; if it changes another number of rows, the transaction fails.
     ///
-    /// An engine on the other end of a wire may see that only once the transaction is committed; the commit throws then, too.
+    /// A remote engine may report that only after the transaction is committed; the commit throws then, too.
     func enqueue(_ sql: SQL, changing rows: Int) throws(StorageError)
 
-    /// Makes the transaction durable: when this returns, power may fail.
+    /// Makes the transaction durable: after it returns, the transaction survives a power failure.
     ///
-    /// When it throws, the transaction is undone and over. After ``StorageError/ioFailure(_:)`` nobody knows what is on
-    /// the disk: the connection refuses further work, and a new one must be opened and asked.
+    /// When it throws, the transaction is rolled back and over. After ``StorageError/ioFailure(_:)`` the state on disk
+    /// is unknown: the connection refuses further work, and the caller must open a new one and query it.
     func commit() throws(StorageError)
 
     /// Undoes the transaction, if there is one.
@@ -165,7 +164,7 @@ extension DatabaseConnection {
         return value
     }
 
-    /// Reads the first row of an answer; nil where there is none.
+    /// Reads the first row of a result; nil if there is no row.
     package func first<Value>(_ sql: SQL, _ read: (borrowing Row) -> Value) throws(StorageError) -> Value? {
         var value: Value?
         try rows(sql) { row in

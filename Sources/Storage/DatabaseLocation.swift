@@ -53,7 +53,7 @@ package enum DatabaseLocation: Hashable, Sendable {
     /// - Returns: False where another connection has the database open, so that its log stays, empty or not.
     package func removeLog() throws(StorageError) -> Bool {
         guard case .sqlite(let path) = self, FileNames.exists(path + "-wal") else { return true }
-        // Whoever closes last removes the log.
+        // The last connection to close removes the log.
         do throws(StorageError) {
             try connectToFile(busyTimeoutMilliseconds: 50)?.emptyLog()
         } catch {
@@ -88,7 +88,7 @@ extension DatabaseLocation: CustomStringConvertible {
         }
     }
 
-    /// Whether it holds a password, which would be seen by everybody who may see the command line that it stands in.
+    /// Whether it holds a password, which is visible to every user who can see the command line.
     package var hasPassword: Bool {
         switch self {
         case .sqlite: false

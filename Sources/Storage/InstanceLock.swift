@@ -11,7 +11,7 @@ package final class InstanceLock: Sendable {
     /// The file that is locked.
     package let path: String
 
-    /// Takes the lock at once, or says who has it.
+    /// Takes the lock at once, or throws an error that names the holder.
     ///
     /// - Throws: ``StorageError/inUse(path:process:)``, or ``StorageError/cannotOpen(_:)`` when there is no such folder.
     package init(of path: String) throws(StorageError) {
@@ -32,9 +32,9 @@ package final class InstanceLock: Sendable {
         close(descriptor)
     }
 
-    /// Lets the next one in, whoever still holds this object; the second time it does nothing.
+    /// Releases the lock, even if this object is still referenced; a second call does nothing.
     ///
-    /// Closing the file would not be enough: a process that was just forked has it open too, for a moment.
+    /// Closing the file would not be enough: a process that was just forked also has it open for a moment.
     package func release() {
         _ = flock(descriptor, LOCK_UN)
     }
@@ -54,7 +54,7 @@ package final class InstanceLock: Sendable {
     }
 }
 
-/// The path without symbolic links, so that one file has one name; as it is where there is no such file yet.
+/// The path without symbolic links, so that one file has one name; unchanged if the file does not exist yet.
 private func resolved(_ path: String) -> String {
     guard let real = unsafe realpath(path, nil) else { return path }
     defer { unsafe free(real) }

@@ -11,8 +11,8 @@ package struct KeyTables: Sendable {
 
         /// A table with that primary key.
         ///
-        /// In the columns `renamed`, keys are found and renamed; each needs an index. For keys in the columns `removed`, rows
-        /// can be removed, for which each row is looked at.
+        /// Keys are found and renamed in the columns `renamed`; each column needs an index. Rows can be removed by keys
+        /// in the columns `removed`; a removal reads every row.
         package init(_ name: StaticString, primaryKey: StaticString, renamed: StaticString, removed: StaticString) {
             func names(_ list: StaticString) -> [String] {
                 list.description.split { $0 == "," || $0.isWhitespace }.map { String($0) }
@@ -77,9 +77,9 @@ package struct KeyTables: Sendable {
         }
     }
 
-    /// Removes the rows with a key for which the condition holds.
+    /// Removes the rows with a key that meets the condition.
     ///
-    /// In the condition, `:key` stands for the key. An empty key is none.
+    /// The condition names the key `:key`. An empty key never matches.
     package func removeRows(
         where condition: StaticString,
         _ values: [SQLValue],

@@ -13,7 +13,7 @@ package enum StorageError: Error, Hashable, Sendable {
     case corrupt(EngineReport)
     /// Reading, writing or syncing failed. What is on disk is unknown: close the connection and open a new one.
     ///
-    /// After a failed `fsync` Linux forgets which pages were not written, so a second one that succeeds proves nothing.
+    /// After a failed `fsync` Linux forgets which pages were not written, so a later successful `fsync` proves nothing.
     case ioFailure(EngineReport)
     case constraint(Constraint, EngineReport)
     case cannotOpen(EngineReport)
@@ -22,7 +22,7 @@ package enum StorageError: Error, Hashable, Sendable {
     case schemaTooNew(found: Int, supported: Int)
     /// A migration that was applied long ago had another name.
     case schemaDiffers(version: Int, applied: String, expected: String)
-    /// A table that is to be copied does not have the same columns in both databases.
+    /// A table to be copied has different columns in the two databases.
     case tableDiffers(String)
     /// A setting on which safety rests did not take effect.
     case settingRefused(name: String, value: String)
@@ -33,7 +33,7 @@ package enum StorageError: Error, Hashable, Sendable {
     /// The program used the database in a way it must not.
     case misuse(EngineReport)
 
-    /// The file is not what it should be, in words of whoever looked.
+    /// The file is not as it should be; the caller gives the reason.
     package static func cannotRead(_ reason: String) -> StorageError { .cannotOpen(EngineReport(reason)) }
 
     /// Another process has the file open.

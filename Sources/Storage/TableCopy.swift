@@ -2,9 +2,9 @@
 
 /// Copies all rows of a table into another database, of the same engine or the other one.
 ///
-/// Only here is a statement put together from names of a schema (decision 77). The name of the table is a constant of the
-/// program. The names of its columns come from the source's schema, and each must be one that needs no quotes: small letters,
-/// digits and `_`. Values are bound, as everywhere.
+/// This is the only code that builds a statement from names in a schema (decision 77). The table's name is a constant
+/// of the program. The column names come from the source's schema, and each may contain only small letters, digits and
+/// `_`, so that it needs no quotes. Values are bound, as everywhere.
 package struct TableCopy: Sendable {
     /// The question for all rows, in the order of the primary key if the table has one.
     package let select: SQL

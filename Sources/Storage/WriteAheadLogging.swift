@@ -2,16 +2,16 @@
 
 /// A connection whose commits go to a write-ahead log first, and from there to their pages in the database.
 ///
-/// A log that was carried over to its end is begun anew by the next commit, unless somebody still reads from it.
+/// Once the whole log is copied into the database, the next commit restarts the log, unless a reader still uses it.
 package protocol WriteAheadLogging: DatabaseConnection {
     /// How many pages were in the log after the last commit of this connection.
     var pagesInLog: Int { get }
 
-    /// From now on no commit carries pages over, however many there are.
+    /// From now on no commit copies pages into the database, however many the log has.
     func leaveLogToOthers()
 
-    /// Carries over what is committed, and is durable when this returns; commits go on meanwhile.
+    /// Copies what is committed from the log into the database, durably; commits continue meanwhile.
     ///
-    /// Nothing is done while somebody else does the same.
+    /// Does nothing while another connection does the same.
     func carryOverLog() throws(StorageError)
 }

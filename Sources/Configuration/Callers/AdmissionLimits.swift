@@ -3,11 +3,11 @@ package import ServiceRuntime
 
 /// How often callers of role `app` may ask; `nil` is as often as they like.
 package struct AdmissionLimits: Sendable {
-    /// Of each caller, all of its devices together, unless it was added with a rate of its own.
+    /// For each caller, over all of its devices, unless the caller was added with a rate of its own.
     package var perApp: RateLimit?
-    /// Of each caller from one IPv4 address, or one IPv6 network of 64 bits.
+    /// For each caller from one IPv4 address, or one IPv6 network of 64 bits.
     package var perAddress: RateLimit?
-    /// About each customer whom evidence shows.
+    /// For requests about each customer that evidence identifies.
     package var perSubject: RateLimit?
 
     package init(perApp: RateLimit? = nil, perAddress: RateLimit? = nil, perSubject: RateLimit? = nil) {

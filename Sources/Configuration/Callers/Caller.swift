@@ -5,7 +5,7 @@ package import ServiceRuntime
 
 /// What a caller may do.
 package enum CallerRole: String, CaseIterable, Hashable, Sendable {
-    /// An app on somebody's device: may ask for a signature, but not state facts, attributes or a customer id.
+    /// An app on a customer's device: may ask for a signature, but not state facts, attributes or a customer id.
     case app
     /// The team's own server: may also say who the customer is and what is known of them.
     case backend
@@ -73,7 +73,7 @@ package struct CallerID: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Somebody who may call the service.
+/// A client that may call the service.
 package struct Caller: Hashable, Sendable {
     /// The caller's name, which entries of the audit log have.
     package let id: CallerID
@@ -83,7 +83,7 @@ package struct Caller: Hashable, Sendable {
     package let apps: Set<AppName>
     /// How often it may ask; `nil` is as the settings have it for its role.
     package let rate: RateLimit?
-    /// Where an app's request comes from; `nil` of every other caller, and of one that asks nothing just now.
+    /// The address that an app's request comes from; `nil` for every other caller, and while there is no request.
     package var origin: PeerAddress.Address?
     /// Who the app's user is, where a token of an identity provider proves it.
     package var user: ProvenUser?

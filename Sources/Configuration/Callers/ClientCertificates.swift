@@ -23,7 +23,7 @@ package struct ClientCertificates: Sendable {
 
 /// Why a header with a client certificate is refused.
 package enum ClientCertificateFault: Hashable, Sendable {
-    /// The sender is none of the configured proxies, or they are configured to write the other header.
+    /// The sender is not one of the configured proxies, or the proxies are configured to write the other header.
     case unknownSender(ClientCertificates.Header)
     /// It is there more than once, or in another form.
     case unreadable(ClientCertificates.Header)

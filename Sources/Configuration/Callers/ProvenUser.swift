@@ -27,7 +27,7 @@ package final class ProvenUser: Sendable {
         attributes = try Self.attributes(claims, provider.attributes)
     }
 
-    /// What stands before an idempotency key, because a body without names leaves open who the customer is.
+    /// The prefix of an idempotency key, because a body without names leaves open who the customer is.
     package var idempotencyPrefix: [UInt8] {
         let token = appAccountToken?.bytes ?? []
         return SHA256.digest(of: key + token + [0] + Array(customerID.text.utf8)).bytes + [0]
@@ -45,9 +45,9 @@ package final class ProvenUser: Sendable {
         return text
     }
 
-    /// Refuses an address that may be somebody else's, because whoever registers with it has it in the claim.
+    /// Refuses an e-mail address that the provider has not verified: it may belong to another person.
     ///
-    /// Most providers write a boolean, and Apple a text.
+    /// Most providers write a boolean; Apple writes a string.
     private static func checkVerified(_ claims: TokenClaims) throws(TokenFault) {
         guard let isVerified = claims.all["email_verified"] else { throw .claimMissing("email_verified") }
         guard isVerified.bool == true || isVerified.string(equals: "true") else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
 
-/// The proxies that are believed in whom they forward for; nobody else's `Forwarded` or `X-Forwarded-For` is read.
+/// The proxies whose `Forwarded` or `X-Forwarded-For` is believed; from other senders, these headers are ignored.
 package struct TrustedProxies: Sendable {
     private let networks: [AddressNetwork]
 

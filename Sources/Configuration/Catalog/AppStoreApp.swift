@@ -7,7 +7,7 @@ package struct AppStoreApp: Hashable, Sendable {
     package let bundleID: BundleID
     /// The app's number in the App Store; nil if the settings don't have it.
     package let appAppleID: Int64?
-    /// The environments from which signed data is taken; never Xcode or LocalTesting.
+    /// The environments whose signed data is accepted; never Xcode or LocalTesting.
     package let environments: Set<StoreEnvironment>
 
     package init(bundleID: BundleID, appAppleID: Int64?, environments: Set<StoreEnvironment>) {

@@ -101,13 +101,13 @@ package final class Catalog: Sendable {
         offers.filter { $0.app == app }.reduce([]) { $0.union($1.factNeeds) }
     }
 
-    /// What the app's keys must be; `nil` of an app whose proofs are not looked at.
+    /// The App Attest settings of the app; `nil` if the catalog has none.
     package func appAttest(of bundleID: BundleID) -> AppAttestSettings? { policies.appAttest[bundleID] }
 
     /// Whether a proof of that app's counts anywhere: its own policy or an offer's says so.
     package func looksAtProofs(of bundleID: BundleID) -> Bool { policies.lookedAt.contains(bundleID) }
 
-    /// What Google must say of the app; `nil` of an app whose proofs are not looked at.
+    /// The Play Integrity settings of the app; `nil` if the catalog has none.
     package func playIntegrity(of packageName: PackageName) -> PlayIntegritySettings? {
         policies.playIntegrity[packageName]
     }
@@ -126,7 +126,7 @@ package final class Catalog: Sendable {
     /// What the App Store may show to the app's subscribers; `nil` if there is nothing.
     package func retention(of bundleID: BundleID) -> AppRetention? { policies.retention[bundleID] }
 
-    /// What the ledger calls an app of Google Play; of one that isn't in the catalog, its own name.
+    /// The ledger's name of an app of Google Play; for an app that isn't in the catalog, its package name.
     package func ledgerName(of packageName: PackageName) -> AppName {
         googlePlayApps[packageName]?.name ?? AppName(packageName)
     }
@@ -164,7 +164,7 @@ extension Catalog {
         return offer
     }
 
-    /// Whether it is the app or the product of which there is no offer at all; `nil` if it is neither.
+    /// Which of app and product has no offer at all; `nil` if both have one.
     private func missing(_ productID: ProductID, _ bundleID: BundleID) -> Missing? {
         guard let products = products[bundleID] else { return .app }
         return products.contains(productID) ? nil : .product
@@ -184,7 +184,7 @@ extension Catalog {
 }
 
 extension Catalog {
-    /// The product or offer of the App Store that a caller most likely meant; of apps it names none, whoever asks.
+    /// The App Store product or offer that the caller most likely meant; it never suggests an app.
     package func near(_ missing: Missing, _ productID: ProductID, _ offerID: OfferID?, in bundleID: BundleID) -> String?
     {
         switch missing {
@@ -234,8 +234,8 @@ extension Catalog {
 }
 
 extension Catalog {
-    /// For which subscription Google Play's purchases are looked at, and of which type their offers are: what is in the
-    /// catalog is the developer's own, and what is not is for new customers, unless the ledger knows it from before.
+    /// The subscription whose Google Play purchases count for the offer, and the type of their offers: an offer in the
+    /// catalog is promotional, and any other is introductory, unless the ledger knows it from before.
     package func googlePlayScope(of offer: CatalogOffer) -> GooglePlayScope? {
         guard let key = offer.inGooglePlay else { return nil }
         return googlePlayScope(of: key)

@@ -98,7 +98,7 @@ package enum CatalogFile {
         )
     }
 
-    /// Each app stands in the file once.
+    /// Reports an app that the file lists already.
     private static func note(
         _ bundleID: BundleID?,
         _ packageName: PackageName?,

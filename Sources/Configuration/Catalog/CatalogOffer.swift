@@ -8,7 +8,7 @@ package struct OfferTerms: Sendable {
     package let rule: Rule?
     /// How old facts may be.
     package let freshness: FactFreshness
-    /// Whether an app gets it for customers of whom nothing shows who they are.
+    /// Whether an app may get the offer for a customer whose identity nothing proves.
     package let admitsUnprovenCustomers: Bool
     /// Whether it is only for apps that prove themselves; a promotional offer of the App Store has it in its listing.
     package let genuineApp: GenuineAppPolicy
@@ -58,13 +58,13 @@ package final class CatalogOffer: Sendable {
     package let subscriptionGroupID: SubscriptionGroupID?
     /// Who may have it: made of the rule and of the store's own condition.
     package let policy: EligibilityPolicy
-    /// What the policy must be told by the ledger.
+    /// What the policy needs to know from the ledger.
     package let needs: LedgerNeeds
-    /// What the policy must be told of the customer's dealings with the store.
+    /// What the policy needs to know of the customer's history with the store.
     package let factNeeds: FactNeeds
     /// The attributes that the rule reads, each once.
     package let attributeNames: [String]
-    /// How old that may be.
+    /// How old the facts may be.
     package let freshness: FactFreshness
     /// Whether it is only for apps that prove themselves.
     package let genuineApp: GenuineAppPolicy

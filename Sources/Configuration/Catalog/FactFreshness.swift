@@ -3,8 +3,8 @@ package import OfferDomain
 
 /// How old the facts may be that an offer is decided on, and what is done when the store can't be asked for newer ones.
 package struct FactFreshness: Hashable, Sendable {
-    /// Hours for every fact; `nil` is 24 for what a device sent along or the API answered, and no limit for what the
-    /// store reports by itself, which stands until it reports something else.
+    /// Hours for every fact; `nil` is 24 for signed transactions and API answers, and no limit for the store's
+    /// notifications, which hold until the store reports something else.
     package let maximumAgeHours: Int?
     /// Hours to which known facts are good enough while the store doesn't answer; `nil` refuses.
     package let knownAgeHours: Int?

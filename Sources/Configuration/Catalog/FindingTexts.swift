@@ -5,8 +5,8 @@ import ServiceRuntime
 
 /// The findings of one offer's rules as JSON, each kept as it was last written.
 ///
-/// Most customers are told the same words, so most findings need not be put into words again. How many grants there were
-/// is another number nearly each time: where a sentence begins with it, the rest is kept.
+/// Most customers get the same words, so most findings need not be written again. The number of grants differs nearly
+/// each time: if a sentence begins with it, the rest of the sentence is kept.
 package final class FindingTexts: Sendable {
     /// By the place of their rules among the offer's.
     private let last = Guarded<[FindingText]>([])
@@ -30,10 +30,10 @@ package final class FindingTexts: Sendable {
 
 /// A finding as it was last written.
 ///
-/// A class, because it is looked at where it stands, for each request.
+/// A class, because each request reads it in place.
 private final class FindingText: Sendable {
     let variable: Finding.Variable?
-    /// What comes before the number that the sentence begins with; all of it if there is none.
+    /// The text before the number at the start of the sentence; the whole text if there is no such number.
     private let beginning: [UInt8]
     private let end: [UInt8]
 

@@ -148,9 +148,9 @@ final class PlanReader {
         return offers
     }
 
-    /// Whether an offer is only for who has or had a subscription; of an entry in both stores, in the App Store always.
+    /// Whether an offer is only for customers who have or had a subscription; always true of an offer in the App Store.
     ///
-    /// What can't be read of Google Play is told elsewhere, and no reason to speak of a floor.
+    /// If the Google Play part can't be read, it is false: that fault is reported elsewhere.
     private static func hasFloor(_ offer: inout ObjectReader, _ admitsNewCustomers: Bool?) -> Bool {
         if offer.member("appStore") != nil { return true }
         return offer.member("googlePlay") == nil || admitsNewCustomers == false

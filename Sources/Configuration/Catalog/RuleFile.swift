@@ -9,7 +9,7 @@ struct RuleFile {
 
     /// The rule of an offer, or `nil` with mismatches saying why not.
     ///
-    /// `hasFloor` is whether the offer is only for who has or had a subscription, in one of its stores at least.
+    /// `hasFloor`: the offer is only for customers who have or had a subscription, in at least one of its stores.
     static func read(
         _ value: JSONValue,
         of type: OfferType = .promotional,

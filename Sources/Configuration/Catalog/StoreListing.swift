@@ -96,7 +96,7 @@ package struct GooglePlayApp: Hashable, Sendable {
     package let packageName: PackageName
     /// What the ledger calls the app, in both stores.
     package let name: AppName
-    /// An offer must have one of them, so that no paywall shows it to everybody; in the order of the file.
+    /// An offer must have one of these tags, so that no paywall shows it to every customer; in the order of the file.
     package let hideTags: [OfferTag]
 
     package init(packageName: PackageName, name: AppName, hideTags: [OfferTag]) {

@@ -2,15 +2,15 @@
 import Cryptography
 package import OfferDomain
 
-/// Turns customer ids into pseudonyms; without its secrets nobody can go back, or try ids out.
+/// Turns customer ids into pseudonyms; only a holder of the secrets can turn one back, or try ids out.
 ///
-/// A class, because each request is handed it several times over and it never changes.
+/// A class, because each request gets it several times and it never changes.
 package final class Pseudonyms: Sendable {
-    /// The newest first: under it all that is new is kept; what was kept under the others is still found.
+    /// The newest first: new data is kept under it; data that was kept under the others is still found.
     package let epochs: [CustomerEpoch]
     private let newest: CustomerEpoch
     private let earlier: [CustomerEpoch]
-    /// Earlier epochs that are listed and whose files are gone, as they are once their secrets were destroyed.
+    /// Earlier epochs that are listed but whose files are gone, as they are after their secrets were destroyed.
     package let gone: [String]
 
     /// `earlier` and `gone` are of epochs before the newest, the latest first.
@@ -27,7 +27,7 @@ package final class Pseudonyms: Sendable {
     /// Whether anything may be kept under the secret of an earlier epoch.
     package var hasEarlierEpochs: Bool { !earlier.isEmpty }
 
-    /// The same without epochs whose secrets were destroyed while they were loaded; the one in force always stays.
+    /// A copy without epochs whose secrets were destroyed while they were loaded; the epoch in force always stays.
     package func without(_ destroyed: Set<String>) -> Pseudonyms {
         guard earlier.contains(where: { destroyed.contains($0.name) }) else { return self }
         return Pseudonyms(newest, earlier: earlier.filter { !destroyed.contains($0.name) }, gone: gone)
@@ -50,20 +50,20 @@ package final class Pseudonyms: Sendable {
         return message
     }
 
-    /// What else is made with the secret, beside pseudonyms of customers; none can pass for another, since each begins with
-    /// another byte than the others and than every kind of customer identity.
+    /// What else the secret makes, beside pseudonyms of customers; no value can pass for one of another use, since each
+    /// use has a first byte of its own, which no kind of customer identity has.
     package enum Use: UInt8, CaseIterable, Sendable {
         /// Ties a sign-in to the console to the browser that began it; in no app.
         case consoleSignIn = 0x69
-        /// Stands for a person who signs in to the console; in no app.
+        /// Represents a person who signs in to the console; in no app.
         case consoleUser = 0x75
-        /// Proves that a challenge is ours.
+        /// Proves that the service made a challenge.
         case appAttestChallenge = 0x68
-        /// Stands for a purchase token.
+        /// Represents a purchase token.
         case purchase = 0x67
-        /// Proves that a grant's mark is ours.
+        /// Proves that the service made a grant's mark.
         case grantMark = 0x6D
-        /// Stands for a customer where a purchase at Google Play names them.
+        /// Represents a customer in a purchase at Google Play.
         case accountID = 0x6F
     }
 

@@ -60,11 +60,11 @@ package struct EventEndpoint: Sendable {
     package let url: String
     /// Which messages it gets, and in which form.
     package let source: Source
-    /// HMAC secrets, each of which signs every message.
+    /// HMAC secrets; each of them signs every message.
     package let secrets: [HMACKey]
-    /// Ed25519 keys, each of which signs every message.
+    /// Ed25519 keys; each of them signs every message.
     package let signingKeys: [Ed25519PrivateKey]
-    /// The apps whose events it gets; empty for all of them and the service.
+    /// The apps whose events the receiver gets; empty for all apps and the service itself.
     package let apps: Set<AppName>
 
     /// What it is sent.

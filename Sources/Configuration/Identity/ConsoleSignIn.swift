@@ -49,7 +49,7 @@ extension IdentityProviders {
 extension CallerID {
     /// The name of a person in a session of the console; no caller with an API key can have it.
     ///
-    /// `pseudonym` stands for the subject, which may name a person.
+    /// It contains a pseudonym in place of the subject, because the subject may name a person.
     package init(consoleUserOf provider: IdentityProvider, _ subject: String, under pseudonyms: Pseudonyms) {
         let message = Array(provider.policy.issuer.utf8) + [0] + Array(subject.utf8)
         let code = SHA256Digest(bytes: pseudonyms.code(.consoleUser, message))?.hex.prefix(16) ?? ""

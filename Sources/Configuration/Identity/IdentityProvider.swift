@@ -2,7 +2,7 @@
 package import Cryptography
 package import OfferDomain
 
-/// An identity provider of the keys file, whose users' tokens the service accepts.
+/// An identity provider of the keys file; the service accepts its users' tokens.
 package struct IdentityProvider: Sendable {
     /// What records and metrics call it.
     package let name: String

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension IdentityProviders {
-    /// Providers whose DPoP proofs are refused from every other machine, because the service cannot know what `htu` must be.
+    /// Providers whose DPoP proofs are refused from every other machine, because the service can't know the `htu`.
     ///
-    /// A warning, because a service behind no proxy that only this machine calls, as in tests, needs no origin.
+    /// Only a warning: a service without a proxy that only this machine calls, as in tests, needs no origin.
     package func unknownOrigins(in keysPath: String) -> [ConfigurationIssue] {
         all.enumerated().compactMap { index, provider in
             guard provider.proofs != .off, provider.publicOrigin == nil, !provider.apps.isEmpty else { return nil }

@@ -8,7 +8,7 @@ package final class GoogleServiceAccount: Sendable {
     package let name: GoogleAccountName
     /// The apps that the account may ask about, in the order of the file.
     package let packageNames: [PackageName]
-    /// Signs the assertions for which Google gives access tokens.
+    /// Signs the assertions that Google exchanges for access tokens.
     package let privateKey: RSAPrivateKey
     /// SHA-256 over the SubjectPublicKeyInfo as 64 hex digits; records name the key by it.
     package let publicKeyDigest: String
@@ -21,7 +21,7 @@ package final class GoogleServiceAccount: Sendable {
     }
 }
 
-/// Which key of which service account.
+/// The names of a service account and of one of its keys.
 package struct GoogleAccountName: Hashable, Sendable {
     /// `client_email` of the key file.
     package let email: GoogleEmail

@@ -36,9 +36,9 @@ extension KeyRingFile {
         return Pseudonyms(newest, earlier: Array(epochs.dropFirst()), gone: gone)
     }
 
-    /// Where the secret of an epoch lies, without reading it or anything else: the file may be gone already.
+    /// The epochs' names and the paths of their secrets; reads no secret, because a file may be gone already.
     ///
-    /// - Returns: The names, the newest first, each with its path; none for a credential, whose file is but a copy.
+    /// - Returns: The names, the newest first; the path is `nil` for a credential, whose file is only a copy.
     package func epochFiles() throws(ConfigurationError) -> [(name: String, path: String?)] {
         let root = try ConfigurationFile(path: path, of: .keys).document.root.object
         guard let value = root?["customerIds"] else { return [] }
@@ -52,9 +52,9 @@ extension KeyRingFile {
         }
     }
 
-    /// The name of an epoch that is written as it should be, and whose file is not there; `nil` of any other.
+    /// The epoch's name, if the entry is well formed and the file does not exist; otherwise `nil`.
     ///
-    /// Whether it may be gone, the database knows: where it was destroyed, the list is only to be cleared up.
+    /// The database knows whether the file may be gone. If the secret was destroyed, only the list needs cleaning up.
     private func nameOfGone(_ value: JSONValue) -> String? {
         guard let object = value.object, let name = object["epoch"]?.string, CustomerEpoch.isName(name),
             let file = object["file"]?.string, let location = try? SecretLocation(file, beside: path),

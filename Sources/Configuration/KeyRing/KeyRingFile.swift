@@ -15,7 +15,7 @@ package struct KeyMaterial: Sendable {
     package let log: LogIdentity
     /// For `check --live` alone; `nil` if there is none.
     package let connectKey: AppStoreConnectKey?
-    /// Whose users' tokens are taken.
+    /// The providers whose users' tokens the service accepts.
     package let identity: IdentityProviders
     /// Over the bytes of the `keys` file.
     package let digest: SHA256Digest

@@ -12,7 +12,7 @@ struct ServiceAccountFile {
     let name: GoogleAccountName
     let privateKey: RSAPrivateKey
 
-    /// Reads the file's contents; `nil` if anything is wrong, and then `note` was told all of it.
+    /// Reads the file's contents; `nil` if anything is wrong, and then `note` was called with every fault.
     init?(_ contents: SecureBytes, note: (String) -> Void) {
         let object: SecretObject
         do throws(SecretObjectError) {

@@ -13,7 +13,7 @@ package struct ConfigurationFile {
     package let digest: SHA256Digest
     private let mismatches = Mismatches(admitsNull: false, most: .max)
 
-    /// Reads and parses the file that a setting names; a syntax error is told with line and column.
+    /// Reads and parses the file that a setting names; a syntax error is reported with line and column.
     package init(path: String, of setting: Setting) throws(ConfigurationError) {
         self.path = path
         let bytes: [UInt8]

@@ -6,13 +6,13 @@ package struct ConfigurationIssue: Hashable, Sendable, CustomStringConvertible {
     package enum Severity: String, Hashable, Sendable {
         /// The service does not start, or keeps what it had before a reload.
         case error
-        /// The service runs; somebody should look.
+        /// The service runs, but the operator should look at it.
         case warning
     }
 
     /// Whether the service starts all the same.
     package let severity: Severity
-    /// Where it stands: a file with line and column, a flag, or an environment variable.
+    /// Where the issue is: a file with line and column, a flag, or an environment variable.
     package let place: String
     /// The RFC 6901 pointer inside the file; empty for the whole of it.
     package let pointer: String

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose notifications are Google Play's: what the push subscription is set to.
+/// The sender whose notifications are Google Play's: what the push subscription is set to.
 ///
-/// Both are compared, byte by byte. Google signs a token for every project that asks, so the e-mail address alone keeps
-/// other projects out, and the audience keeps out what the same account sends elsewhere.
+/// The service compares both byte by byte. Google signs a token for every project that asks, so only the e-mail address
+/// keeps other projects out. The audience keeps out what the same account sends elsewhere.
 package struct GooglePushIdentity: Hashable, Sendable {
     /// 1 to 512 bytes from 0x21 to 0x7E; by default, Google takes the URL that it pushes to.
     package let audience: String

@@ -2,7 +2,7 @@
 
 /// Variables that Kubernetes sets in each container for each Service of the namespace.
 ///
-/// Those of a Service whose name begins with `offer-signer` look like settings and are none.
+/// If a Service's name begins with `offer-signer`, its variables look like settings but are not.
 /// Source: [Kubernetes, Discovering services](https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
 enum KubernetesServiceLink {
     /// Whether a variable is one of `NAME_SERVICE_HOST`, `NAME_SERVICE_PORT`, `NAME_SERVICE_PORT_PORTNAME`, `NAME_PORT`,
@@ -10,7 +10,7 @@ enum KubernetesServiceLink {
     static func isOne(_ name: String, value: String) -> Bool {
         if name.hasSuffix("_SERVICE_HOST") || name.hasSuffix("_SERVICE_PORT") { return true }
         let protocols = ["TCP", "UDP", "SCTP"]
-        // Without the address it may be somebody's guess at a setting.
+        // If the value is no address, the variable may be the operator's guess at a setting.
         if name.hasSuffix("_PORT") && protocols.contains(where: { value.hasPrefix("\($0.lowercased())://") }) {
             return true
         }

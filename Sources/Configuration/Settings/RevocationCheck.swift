@@ -6,6 +6,6 @@ package enum RevocationCheck: String, CaseIterable, Hashable, Sendable {
     case background
     /// A chain is believed only while all of its responders' answers say that it has not been revoked.
     case required
-    /// Nobody is asked.
+    /// The service asks no responder.
     case off
 }

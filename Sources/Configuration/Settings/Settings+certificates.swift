@@ -28,7 +28,7 @@ extension Settings {
         try trustAnchors(besides: TrustAnchors.appleAppAttestationRootCA)
     }
 
-    /// The SHA-256 of the file of roots that are trusted beside Apple's own, in hexadecimal; `nil` if there is none.
+    /// The SHA-256, in hexadecimal, of the file with roots that are trusted beside Apple's; `nil` without a file.
     package var furtherRootsDigest: String? {
         appStoreRootsPath.flatMap { try? TextFile.read($0, decides: true) }.map { SHA256.digest(of: $0).hex }
     }

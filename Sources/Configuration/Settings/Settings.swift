@@ -66,7 +66,7 @@ package struct Settings: Sendable {
     package let appStoreConnectOrigin: Origin
     /// Where Google's APIs are; Google's own except in tests.
     package let googleOrigins: GoogleOrigins
-    /// Whose notifications of Google Play are taken; `nil` takes none.
+    /// The sender whose Google Play notifications are accepted; `nil` accepts none.
     package let googlePush: GooglePushIdentity?
     /// PEM: the only authorities that the stores' servers may have; `nil` trusts the system's.
     package let trustedCertificatesPath: String?
@@ -80,9 +80,9 @@ package struct Settings: Sendable {
     package let selfVerification: SelfVerificationMode
     /// Whether answers to callers of role `app` have the findings of the rules.
     package let showsFindingsToApps: Bool
-    /// Whether tiles and checkpoint are for everybody.
+    /// Whether tiles and checkpoint are public.
     package let isLogPublic: Bool
-    /// What seals the service without anybody's call.
+    /// What seals the service without an administrator's call.
     package let sealWatch: SealSettings
     /// `nil`: one for each core.
     package let loops: Int?
@@ -103,10 +103,10 @@ package struct Settings: Sendable {
     /// What ``digest`` is over; digested only when it is asked for, since memory for secrets has to be there first.
     private let lines: [UInt8]
 
-    /// Over the name of each setting and what it is, whether it was given or holds by default.
+    /// The digest of all settings, whether they were given or are defaults.
     ///
-    /// SHA-256 of a line for each setting, in the order of their names: `name=value`, and `name` alone of one that is
-    /// off. No setting is a secret: secrets are in files, of which the settings have the paths.
+    /// SHA-256 of a line for each setting, in the order of their names: `name=value`, or only `name` if it is off. It
+    /// covers no secret: secrets are in files that settings name by path, and a database's password is left out.
     package var digest: SHA256Digest { SHA256.digest(of: lines) }
 
     /// Reads all settings, from the command line before the environment.
@@ -233,7 +233,7 @@ private struct SettingsReader {
         return nil
     }
 
-    /// Where the database is; a password must not stand on the command line.
+    /// Where the database is; a password on the command line is refused.
     mutating func database() -> DatabaseLocation? {
         guard let location = value(.database, { DatabaseLocation($0) }) else { return nil }
         if flags[.database] != nil, location.hasPassword {
@@ -242,7 +242,7 @@ private struct SettingsReader {
         return location
     }
 
-    /// The path of a file; one that is empty names none, and was meant otherwise.
+    /// The path of a file; an empty path is reported as an issue.
     mutating func path(_ setting: Setting) -> String? {
         value(setting) { $0.isEmpty ? nil : $0 }
     }
@@ -256,7 +256,7 @@ private struct SettingsReader {
         value(setting) { text in text == "none" ? .some(nil) : RateLimit(text).map(RateLimit?.some) } ?? nil
     }
 
-    /// The store's own server, or one on this very machine: whoever is asked is given a token for the store.
+    /// The store's own server, or a server on this machine: the service sends that server a token for the store.
     mutating func origin(_ setting: Setting) -> Origin? {
         let own = setting.defaultText.flatMap { try? Origin(parsing: $0) }
         return value(setting) { text in
@@ -273,7 +273,7 @@ private struct SettingsReader {
         return ClientCertificates(header: header ?? .clientCert, proxies: proxies(.clientCertificateProxy))
     }
 
-    /// Audience and e-mail go together: either alone would let strangers in.
+    /// Audience and e-mail go together: either one alone would admit other senders.
     mutating func googlePush() -> GooglePushIdentity? {
         let audience = value(.googlePushAudience) { GooglePushIdentity.isAudience($0) ? $0 : nil }
         let email = value(.googlePushEmail, GoogleEmail.init)
@@ -300,7 +300,7 @@ private struct SettingsReader {
         case (.some, .some):
             let (certificate, key) = (path(.tlsCertificate), path(.tlsKey))
             guard let certificate, let key else { return nil }
-            // What names no file is told where the key is read: most commands need none.
+            // A text that names no file is reported when the key is read: most commands need no key.
             let file = (try? SecretLocation(key, beside: ""))?.path ?? key
             return TLSConfiguration(certificateChainFile: certificate, privateKeyFile: file)
         case (let certificate, _):

@@ -77,7 +77,7 @@ package struct AppAttestation: Hashable, Sendable {
     }
 }
 
-/// An attestation object, of which only the form is known to be right.
+/// An attestation object; only its form is checked.
 private struct AttestationStatement {
     let leaf: Certificate
     let intermediate: Certificate

@@ -23,10 +23,10 @@ struct AuthenticatorData {
         rest = bytes[Self.leastBytes...]
     }
 
-    /// What an attestation says of its key, and the extensions after it.
+    /// The key that an attestation describes, and the extensions after it.
     ///
-    /// What follows is told by its length: Apple's flags do not say that there are extensions, and say in assertions that
-    /// there is a key.
+    /// The length says what follows. Apple's flags do not help: they never announce extensions, and they announce a key
+    /// in assertions, too.
     func credential() throws(AppAttestFault) -> (credential: AttestedCredential, extensions: AppExtensions) {
         guard rest.count > 18 else { throw .authenticatorData }
         let start = rest.startIndex
@@ -77,7 +77,7 @@ struct AuthenticatorData {
 
 /// The key that is attested, as the authenticator data says it.
 struct AttestedCredential {
-    /// `nil` of an identifier that is none of Apple's.
+    /// `nil` if the identifier is not one of Apple's.
     let environment: AppAttestEnvironment?
     let id: [UInt8]
     /// 65 bytes.

@@ -21,7 +21,7 @@ indirect enum CBORValue: Hashable {
     }
 }
 
-/// What a value stands under in a map.
+/// The key of a value in a map.
 enum CBORKey: Hashable {
     case integer(Int64)
     case text(String)

@@ -15,9 +15,9 @@ package struct Certificate: Sendable {
         body = try CertificateBody(der: der)
     }
 
-    /// Reads the only certificate of a PEM text; other text may stand around it, and no other block.
+    /// Reads the only certificate of a PEM text; other text may surround it, but no other block.
     ///
-    /// - Throws: ``CertificateError/notACertificate`` also if there is none, or more than one.
+    /// - Throws: ``CertificateError/notACertificate`` also if there is no certificate, or more than one.
     package init(pem: [UInt8]) throws(CertificateError) {
         guard let blocks = try? CertificatePEM.decode(pem), blocks.count == 1 else { throw .notACertificate }
         body = try CertificateBody(der: blocks[0])
@@ -49,7 +49,7 @@ package struct Certificate: Sendable {
 
     /// The key, if it is a point of P-256 written as named curve and without compression; else nil.
     ///
-    /// Built anew each time.
+    /// Each read builds it again.
     package var p256Key: PublicKey? {
         guard body.spki.count == 91, body.spki.starts(with: Self.p256Prefix) else { return nil }
         return try? PublicKey(spki: body.spki)

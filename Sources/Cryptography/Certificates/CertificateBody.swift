@@ -36,7 +36,7 @@ final class CertificateBody: @unchecked Sendable {
         self.der = der
     }
 
-    /// Lends OpenSSL's object to a call that does not change it.
+    /// Passes OpenSSL's object to a call that does not change it.
     func withX509<Result, Failure>(_ body: (OpaquePointer) throws(Failure) -> Result) throws(Failure) -> Result {
         try unsafe body(x509.pointer)
     }

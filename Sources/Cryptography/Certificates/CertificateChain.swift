@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A leaf and an intermediate that somebody sent, to be held against our roots.
+/// A leaf and an intermediate from an untrusted sender, to be checked against our roots.
 ///
 /// Source: RFC 5280 section 6; the two markers are those that Apple's server libraries ask for.
 struct CertificateChain {

@@ -5,9 +5,9 @@ import COpenSSL
 package enum CertificateFile {
     private static let operation = "read certificates"
 
-    /// Makes sure that OpenSSL, and so what calls stores through it, can use the file: PEM, other text between.
+    /// Checks that OpenSSL, and so the code that calls stores through it, can use the file: PEM, other text between.
     ///
-    /// - Throws: OpenSSL's reasons if the file can't be read, holds none, or has one that is malformed.
+    /// - Throws: OpenSSL's reasons if the file can't be read, has no certificate, or has a malformed one.
     package static func check(path: String) throws(OpenSSLError) {
         let store = try unsafe Owned(
             X509_STORE_new(),

@@ -2,8 +2,8 @@
 
 /// Certificates in textual form (RFC 7468 section 5): one block after another.
 ///
-/// Other text may stand between the blocks, as tools write it there, but no block of another kind: a key in a file of
-/// certificates is an accident that somebody should hear of.
+/// Other text may be between the blocks, because tools write it there. A block of another kind is refused: a key in a
+/// file of certificates is an accident that the operator should hear of.
 enum CertificatePEM {
     /// The DER texts of the blocks, in their order; empty if there is none.
     static func decode(_ pem: [UInt8]) throws(TrustAnchorError) -> [[UInt8]] {

@@ -2,7 +2,7 @@
 import COpenSSL
 import Glibc
 
-/// The question whether certificates lead to one that is trusted, as it is put to OpenSSL.
+/// The question to OpenSSL whether certificates lead to a trusted certificate.
 struct CertificatePath {
     let leaf: Certificate
     /// What may lie between.

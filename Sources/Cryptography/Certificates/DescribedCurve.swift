@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Elliptic curves that are described by their parameters, in place of being named (RFC 5480, section 2.1.1, forbids it).
+/// Elliptic curves that are described by their parameters instead of a name (RFC 5480, section 2.1.1, forbids it).
 ///
-/// OpenSSL decodes a certificate's key while it reads the certificate. A curve made for the purpose keeps it busy for a
-/// quarter of a second with the square root that a compressed point asks for, so bytes of strangers are looked through first.
+/// OpenSSL decodes a certificate's key while it reads the certificate. A malicious curve keeps it busy for a quarter of
+/// a second with the square root that a compressed point needs, so untrusted bytes are scanned first.
 enum DescribedCurve {
     /// Whether DER may describe one: whether it names the kind of a field, `prime-field` or `characteristic-two-field` of
     /// ANSI X9.62, which each description has and nothing else.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The root certificates at which a chain may end; nobody else's roots count, and not those of the system.
+/// The root certificates that a chain may end at; no other roots count, not even those of the system.
 package struct TrustAnchors: Hashable, Sendable {
     /// The roots, each once.
     package let certificates: [Certificate]
 
     /// Takes roots.
     ///
-    /// - Throws: If there is none, or one is not signed with its own key or issues no certificates.
+    /// - Throws: If there are no roots, or a root is not signed with its own key or may not issue certificates.
     package init(_ certificates: [Certificate]) throws(TrustAnchorError) {
         guard !certificates.isEmpty else { throw .empty }
         var roots: [Certificate] = []

@@ -4,11 +4,11 @@
 ///
 /// A copy costs three references.
 package struct VerifiedChain: Hashable, Sendable {
-    /// The one whose key signed the data.
+    /// The certificate whose key signed the data.
     package let leaf: Certificate
-    /// The one that issued the leaf.
+    /// The certificate that issued the leaf.
     package let intermediate: Certificate
-    /// The one of our own roots that issued the intermediate.
+    /// The root of ours that issued the intermediate.
     package let root: Certificate
 
     /// The chain's name: the digest of the digests of leaf and intermediate.

@@ -10,7 +10,7 @@ package enum SHA256 {
     /// Never freed; it lives as long as the process. `nonisolated(unsafe)`: OpenSSL's algorithm objects are read-only.
     nonisolated(unsafe) static let algorithm: OpaquePointer = {
         guard let found = unsafe EVP_MD_fetch(nil, "SHA256", nil) else {
-            // Not for data to cause: an OpenSSL without SHA-256 is not one that this program is built for.
+            // Data can't cause this: the program is never built for an OpenSSL without SHA-256.
             preconditionFailure(OpenSSLError.drain("find SHA-256").description)
         }
         return unsafe found

@@ -20,7 +20,7 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
         unsafe self.init { target in unsafe target.copyBytes(from: bytes) }
     }
 
-    /// A digest from 32 of the bytes; nil unless so many follow `start`.
+    /// A digest from 32 of the bytes; nil if there are fewer than 32 from `start` on.
     package init?(bytes: [UInt8], from start: Int) {
         guard start >= 0, bytes.count - start >= Self.byteCount else { return nil }
         unsafe self.init { target in
@@ -76,7 +76,7 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
     /// How many bytes ``hex`` has.
     package static let hexBytes = 2 * byteCount
 
-    /// Appends the 64 lowercase hexadecimal digits, for which there must be room.
+    /// Appends the 64 lowercase hexadecimal digits, which must fit.
     package func appendHex(to text: inout OutputSpan<UInt8>) {
         unsafe withBytes { digest in
             unsafe text.withUnsafeMutableBufferPointer { buffer, count in
@@ -99,7 +99,7 @@ package struct SHA256Digest: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Lends the 32 bytes.
+    /// Passes the 32 bytes to `body`.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let words: Words = (word0, word1, word2, word3)
         return unsafe withUnsafeBytes(of: words) { unsafe body($0) }

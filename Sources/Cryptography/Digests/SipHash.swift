@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SipHash-2-4: a quick hash of 64 bits under a secret key, for tables that strangers fill.
+/// SipHash-2-4: a quick hash of 64 bits under a secret key, for tables that untrusted callers fill.
 ///
-/// Who does not know the key can't find values that fall together. It is no signature: 64 bits can be guessed in time.
+/// Without the key, a caller can't find values that collide. It is no signature: 64 bits can be guessed in time.
 /// Source: Aumasson, Bernstein, [SipHash: a fast short-input PRF](https://www.aumasson.jp/siphash/siphash.pdf).
 package struct SipHashKey: Hashable, Sendable {
     private let first: UInt64
@@ -20,7 +20,7 @@ package struct SipHashKey: Hashable, Sendable {
         (first, second) = (0, 0)
     }
 
-    /// A key that everybody knows.
+    /// The key of zeros, which is no secret.
     package static let zero = SipHashKey()
 
     /// The hash of the bytes.

@@ -34,7 +34,7 @@ package enum Base64 {
 
     static let paddingCharacter = UInt8(ascii: "=")
 
-    /// The value of a character of the standard alphabet; nil if it is none.
+    /// The value of a character of the standard alphabet; nil for any other character.
     static func value(_ character: UInt8) -> UInt8? {
         let value = standard.values[Int(character)]
         return value < 64 ? value : nil
@@ -80,7 +80,7 @@ package enum Base64 {
         }
     }
 
-    /// Appends the first so many of a group's four characters.
+    /// Appends the first `count` of a group's four characters.
     @inline(__always)
     private static func append(
         _ group: UInt32,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Whether others can put a file of theirs in the place of one that is to be relied on.
+/// Whether other users can replace a file that must be trusted.
 package enum DirectoryCheck {
     /// Checks every directory on the way to an open file: as it was written, and as the file really lies.
     ///
@@ -37,7 +37,7 @@ package enum DirectoryCheck {
         }
     }
 
-    /// Nobody here can put anything there then; Kubernetes mounts its config maps so, with mode 0777.
+    /// A read-only mount can't be written here; Kubernetes mounts its config maps this way, with mode 0777.
     private static func isMountedReadOnly(_ directory: String) -> Bool {
         var system = statvfs()
         return unsafe statvfs(directory, &system) == 0 && system.f_flag & UInt(ST_RDONLY) != 0

@@ -5,7 +5,7 @@ import Glibc
 struct OpenFile: ~Copyable {
     let descriptor: Int32
 
-    /// Opens a file to read it, without waiting for anybody: a pipe without a writer would keep us here for ever.
+    /// Opens a file to read it, without waiting: a pipe without a writer would block the process forever.
     init(reading path: String) throws(SecretFileError) {
         descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw .cannotOpen(code: errno) }

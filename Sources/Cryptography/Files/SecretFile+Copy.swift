@@ -2,9 +2,9 @@
 import Glibc
 
 extension SecretFile {
-    /// Reads a secret that a person has just downloaded, whoever may read that file too.
+    /// Reads a secret that a person has just downloaded, even if other users may read that file.
     ///
-    /// Only commands read so, for the person who names the file. The service reads with ``read(path:policy:)`` alone.
+    /// Only commands use it, for the person who names the file. The service reads only with ``read(path:policy:)``.
     package static func readDownloaded(path: String) throws(SecretFileError) -> SecureBytes {
         let file = try OpenFile(reading: path)
         let status = try file.status()

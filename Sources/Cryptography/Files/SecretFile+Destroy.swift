@@ -4,8 +4,8 @@ import Glibc
 extension SecretFile {
     /// Overwrites a file with random bytes, waits until they are on the disk, and removes it durably.
     ///
-    /// What a disk that moves blocks, a copying file system, a snapshot or a backup keeps of the old bytes is out of
-    /// reach. A symbolic link is not followed: what it leads to may be somebody else's too.
+    /// It can't reach old bytes that a disk that moves blocks, a copying file system, a snapshot or a backup keeps. A
+    /// symbolic link is not followed, because its target may belong to another user.
     package static func destroy(path: String) throws(SecretFileError) {
         let file = try OpenFile(overwriting: path)
         let status = try file.status()

@@ -3,12 +3,12 @@ import Glibc
 
 /// Files that hold one secret: a private key, a passphrase, a key for HMACs.
 package enum SecretFile {
-    /// Reads a file that nobody but root and this process's user can have written or, by the policy, read.
+    /// Reads a file that only root and this process's user can have written or, by the policy, read.
     ///
-    /// The checks are of the open file, so that no other can take its place between check and reading. Symbolic links
-    /// are followed, because that is how Kubernetes hands out secrets; all directories on the written way and on the
-    /// real way are checked, not the parent alone. A directory that everybody may write is refused, except a sticky one
-    /// that belongs to root or to us, as `/tmp` does: in it, nobody else can replace a file that is not theirs.
+    /// The checks are of the open file, so that no other file can replace it between check and reading. Symbolic links
+    /// are followed, because Kubernetes provides secrets that way; all directories of the given path and of the real
+    /// path are checked, not the parent alone. A world-writable directory is refused, unless its mount is read-only, or
+    /// it is sticky and owned by root or by us, as `/tmp` is: there, other users can replace only their own files.
     package static func read(
         path: String,
         policy: SecretFilePolicy = SecretFilePolicy()
@@ -24,7 +24,7 @@ package enum SecretFile {
         return secret
     }
 
-    /// Checks what kind of file it is, and whose, and returns its size in bytes.
+    /// Checks the file's kind, owner, mode and size, and returns the size in bytes.
     private static func check(_ status: stat, against policy: SecretFilePolicy) throws(SecretFileError) -> Int {
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(FileKind(status.st_mode)) }
         guard status.st_uid == 0 || status.st_uid == geteuid() else {
@@ -61,7 +61,7 @@ extension FileKind {
 }
 
 extension SecureBytes {
-    /// So many zero bytes, with an error that fits those who read and write files.
+    /// `count` zero bytes; a failure is an error of file reading and writing.
     static func allocate(_ count: Int) throws(SecretFileError) -> SecureBytes {
         do throws(SecureMemoryError) {
             return try SecureBytes(count: count)

@@ -2,8 +2,8 @@
 
 /// Why a secret file is not read or not written.
 ///
-/// The sentences say what was found and what was expected, and nothing of the contents; whoever shows one adds the
-/// file's path. A `code` is an `errno`.
+/// The sentences say what was found and what was expected, and nothing of the contents; the code that shows one adds
+/// the file's path. A `code` is an `errno`.
 package enum SecretFileError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotOpen(code: Int32)
     case notRegular(FileKind)

@@ -7,7 +7,7 @@ package struct SecretFilePolicy: Hashable, Sendable {
 
     /// Whether the file's group may read it, as with mode 0440 or 0640.
     ///
-    /// Nobody but the owner may ever write it.
+    /// Only the owner may ever have write permission.
     package let allowsGroupRead: Bool
 
     /// The owner alone may read the file, unless said otherwise.

@@ -85,7 +85,7 @@ package struct SecretObject: Sendable {
         }
     }
 
-    /// The byte that an escape stands for; the scanner has seen that the escape is whole.
+    /// The byte that an escape means; the scanner has checked that the escape is complete.
     private static func escaped(
         _ text: borrowing Span<UInt8>,
         _ index: inout Int
@@ -174,7 +174,7 @@ package struct SecretObject: Sendable {
             }
         }
 
-        /// A number or a word; what it says does not matter, for nobody asks for it.
+        /// A number or a word; its value does not matter, because no caller asks for it.
         private mutating func scalar(_ text: borrowing Span<UInt8>) throws(SecretObjectError) -> Range<Int> {
             let start = index
             while index < count {
@@ -220,7 +220,7 @@ package struct SecretObject: Sendable {
 
 /// Why a secret file is not taken as a JSON object; nothing of its contents is repeated.
 package enum SecretObjectError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Not JSON, or not flat; the fault stands so many bytes into the file.
+    /// Not JSON, or not flat; the fault is `offset` bytes into the file.
     case malformed(offset: Int)
     case empty
     case repeatedName

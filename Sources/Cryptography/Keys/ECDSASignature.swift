@@ -66,7 +66,7 @@ package struct ECDSASignature: Hashable, Sendable {
         var number = offset + 2..<offset + 2 + Int(der[offset + 1])
         guard !number.isEmpty, number.upperBound <= der.count, der[number.lowerBound] & 0x80 == 0 else { return nil }
         if der[number.lowerBound] == 0 {
-            // A zero in front stands only where it keeps the number positive; alone, the number is zero.
+            // A leading zero is allowed only where it keeps the number positive; alone, the number is zero.
             guard number.count > 1, der[number.lowerBound + 1] & 0x80 != 0 else { return nil }
             number = number.lowerBound + 1..<number.upperBound
         }

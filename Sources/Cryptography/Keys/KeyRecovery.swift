@@ -12,7 +12,7 @@ package struct KeyRecovery: ~Copyable {
     private let context: Owned
     /// r⁻¹, modulo the order of the curve.
     private let inverse: Owned
-    /// s·r⁻¹·R for each point R of which r may be the first coordinate, uncompressed: they are the same for every digest.
+    /// s·r⁻¹·R, uncompressed, for each point R whose first coordinate may be r; they are the same for every digest.
     private let points: [[UInt8]]
 
     /// Prepares for a signature.
@@ -169,7 +169,7 @@ package struct KeyRecovery: ~Copyable {
 }
 
 extension PublicKey {
-    /// What stands before the point in the SubjectPublicKeyInfo of a key on P-256 (RFC 5480).
+    /// The bytes before the point in the SubjectPublicKeyInfo of a key on P-256 (RFC 5480).
     fileprivate static let spkiPrefix: [UInt8] = [
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01,
         0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,

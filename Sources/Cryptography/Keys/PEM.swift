@@ -45,7 +45,7 @@ enum PEM {
     ]
 
     private static func checkBytes(_ text: borrowing Span<UInt8>) throws(PrivateKeyError) {
-        // UTF-8, UTF-16 in either order. Before NUL, of which UTF-16 is full.
+        // UTF-8, UTF-16 in either order. Checked before NUL, because UTF-16 is full of it.
         guard !text.holds("\u{FEFF}", at: 0), !text.holds([0xFF, 0xFE]), !text.holds([0xFE, 0xFF]) else {
             throw .startsWithByteOrderMark
         }
@@ -151,7 +151,7 @@ enum PEM {
 }
 
 extension SecureBytes {
-    /// So many zero bytes, with an error that fits those who read keys.
+    /// `count` zero bytes; a failure is an error of key reading.
     static func forKey(_ count: Int) throws(PrivateKeyError) -> SecureBytes {
         do throws(SecureMemoryError) {
             return try SecureBytes(count: count)
@@ -185,7 +185,7 @@ extension Span<UInt8> {
         return nil
     }
 
-    /// Where the next byte stands that is no white space; the end if there is none.
+    /// The index of the next byte that is not white space; the end if there is none.
     fileprivate func visibleIndex(from start: Int) -> Int {
         var index = start
         while index < count, PEM.isWhiteSpace(self[index]) { index += 1 }

@@ -90,9 +90,9 @@ package final class PrivateKey: @unchecked Sendable {
         return ECDSASignature(trusted: der)
     }
 
-    /// Signs, and verifies the signature before anybody sees it.
+    /// Signs, and verifies the signature before returning it.
     ///
-    /// A signature gone wrong by a fault of memory or processor is useless, and may give the key away. Takes about four
+    /// A signature that a fault of memory or processor corrupts is useless, and may reveal the key. Takes about four
     /// times as long as ``signature(of:)``.
     package func verifiedSignature(of digest: SHA256Digest) throws(SigningError) -> ECDSASignature {
         let signature = try signature(of: digest)
@@ -100,7 +100,7 @@ package final class PrivateKey: @unchecked Sendable {
         return signature
     }
 
-    /// Lends the key to OpenSSL's writer.
+    /// Passes the key to OpenSSL's writer.
     func withKey<Result, Failure>(
         _ body: (OpaquePointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -2,8 +2,8 @@
 
 /// Why a text is not taken as a private key, or a key is not written.
 ///
-/// The sentences say what was found and what was expected, and nothing of the key; whoever shows one adds where the
-/// text came from.
+/// The sentences say what was found and what was expected, and nothing of the key; the code that shows one adds where
+/// the text came from.
 package enum PrivateKeyError: Error, Hashable, Sendable {
     // The text around the key.
     case containsNUL

@@ -4,13 +4,13 @@ import Synchronization
 
 /// OpenSSL contexts of one kind, prepared once and lent to one call at a time.
 ///
-/// Preparing a context costs about as much as a tenth of a signature, and a context is not for two threads at once.
-/// There come to be as many as there are calls at the same time.
+/// Preparing a context costs about as much as a tenth of a signature, and two threads can't share a context.
+/// The pool grows to as many contexts as there are calls at the same time.
 @safe
 final class ContextPool: Sendable {
     /// A context out of the pool.
     ///
-    /// `@unchecked`: whoever holds it is the only one that does.
+    /// `@unchecked`: only the call that holds it uses it.
     @safe
     private struct Lent: @unchecked Sendable {
         let pointer: OpaquePointer
@@ -47,7 +47,7 @@ final class ContextPool: Sendable {
         for context in idle { unsafe free(context.pointer) }
     }
 
-    /// Lends a context to `body`, which returns nil when the context failed and must not be used again.
+    /// Passes a context to `body`, which returns nil when the context failed and must not be used again.
     ///
     /// - Returns: What `body` returned; nil, with OpenSSL's reason still in this thread's queue, also when no context
     ///   could be made.

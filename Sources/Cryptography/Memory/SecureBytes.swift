@@ -3,15 +3,15 @@ import COpenSSL
 
 /// Secret bytes in locked memory, wiped when the last reference goes away.
 ///
-/// They are lent inside this module and never leave it. `@unchecked Sendable`: only the maker writes, before anybody
-/// else has the object.
+/// Only code inside this module gets access to them. `@unchecked Sendable`: only the creator writes, before any other
+/// code has the object.
 @safe
 package final class SecureBytes: @unchecked Sendable {
     /// How many there are.
     package let count: Int
     private let start: UnsafeMutableRawPointer
 
-    /// So many zero bytes, to be filled by the maker.
+    /// `count` zero bytes, for the creator to fill.
     init(count: Int) throws(SecureMemoryError) {
         guard SecureMemory.isStarted else { throw .notStarted }
         // One byte more: OpenSSL gives no memory for a count of 0, and an empty secret is still a secret.
@@ -30,7 +30,7 @@ package final class SecureBytes: @unchecked Sendable {
         unsafe CRYPTO_secure_clear_free(start, count + 1, nil, 0)
     }
 
-    /// Lends the bytes for reading, with bounds checked.
+    /// Passes the bytes to `body` for reading, with bounds checked.
     func withSpan<Result: ~Copyable, Failure>(
         _ body: (borrowing Span<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -38,14 +38,14 @@ package final class SecureBytes: @unchecked Sendable {
         return try body(unsafe bytes.span)
     }
 
-    /// Lends the bytes to a C call.
+    /// Passes the bytes to a C call.
     func withBytes<Result: ~Copyable, Failure>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try unsafe body(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    /// Lends the bytes to the maker, to be filled.
+    /// Passes the bytes to the creator, to be filled.
     func withMutableBytes<Result, Failure>(
         _ body: (UnsafeMutableRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

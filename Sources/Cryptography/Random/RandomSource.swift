@@ -5,12 +5,12 @@ package protocol RandomSource: Sendable {
     /// 64 bits, every value as likely as any other.
     func next() -> UInt64
 
-    /// So many bytes.
+    /// `count` bytes.
     func bytes(_ count: Int) -> [UInt8]
 }
 
 extension RandomSource {
-    /// The bytes of so many words as are needed, the least significant of each first.
+    /// The bytes of as many words as are needed, the least significant byte of each word first.
     package func bytes(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)

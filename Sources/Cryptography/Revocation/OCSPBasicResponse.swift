@@ -33,7 +33,7 @@ struct OCSPBasicResponse: ~Copyable {
             var next = request.baseAddress
             guard let request = unsafe d2i_OCSP_REQUEST(nil, &next, request.count) else { return false }
             defer { unsafe OCSP_REQUEST_free(request) }
-            // 0 stands for two that differ; one of the two, or both, may be missing.
+            // 0 means that the two differ; one of the two, or both, may be missing.
             return unsafe OCSP_check_nonce(request, basic.pointer) != 0
         }
         guard isOurs else {
@@ -42,7 +42,7 @@ struct OCSPBasicResponse: ~Copyable {
         }
     }
 
-    /// Checks that the issuer signed the response, or somebody whom it appointed.
+    /// Checks that the issuer, or a responder that the issuer appointed, signed the response.
     func checkSignature(issuer: Certificate, at unixSeconds: Int64) throws(OCSPError) {
         let signer = try signer(issuer: issuer)
         if signer != issuer {
@@ -96,7 +96,7 @@ struct OCSPBasicResponse: ~Copyable {
         return response
     }
 
-    /// The certificate of whoever says that it signed: the issuer's own, or one that came along.
+    /// The certificate of the signer that the response names: the issuer's own, or one in the response.
     private func signer(issuer: Certificate) throws(OCSPError) -> Certificate {
         let own: Owned
         do throws(OpenSSLError) {

@@ -7,8 +7,8 @@ extension OCSPRequest {
 
     /// What a response to this request says of the certificate.
     ///
-    /// Believed is a response that is signed by the issuer itself, or by somebody to whom the issuer gave a certificate
-    /// for signing OCSP responses (RFC 6960 section 4.2.2.2), and that is neither from the future nor too old.
+    /// A response is believed if it is signed by the issuer, or by a responder with the issuer's certificate for
+    /// signing OCSP responses (RFC 6960 section 4.2.2.2). It must be neither from the future nor too old.
     ///
     /// - Parameters:
     ///   - response: The response in DER, as the responder sent it.

@@ -3,7 +3,7 @@ import COpenSSL
 
 /// The question whether a certificate has been revoked, for the responder that its issuer names.
 ///
-/// Bytes only: sending them is somebody else's, and so is what to do when nobody answers.
+/// Only bytes: the caller sends them, and decides what to do when no responder answers.
 /// Sources: RFC 6960; RFC 5019 for the profile that large responders follow, SHA-1 as the name of a certificate included.
 package struct OCSPRequest: Sendable {
     /// The media type of ``der``.
@@ -16,14 +16,14 @@ package struct OCSPRequest: Sendable {
     /// The request in DER; the body of a POST.
     package let der: [UInt8]
 
-    /// Asks about a certificate that a verified chain says was issued by the other.
+    /// Asks about a certificate that `issuer` issued, as a verified chain shows.
     ///
     /// - Parameters:
     ///   - certificate: What is asked about.
     ///   - issuer: Who issued it.
-    ///   - nonce: 1 to 32 bytes that nobody can foresee (RFC 8954); a responder may leave them out of its answer, and
-    ///     those that prepare their answers do.
-    /// - Throws: What OpenSSL said; nothing in a certificate that was verified leads to it.
+    ///   - nonce: 1 to 32 unpredictable bytes (RFC 8954); a responder may leave them out of its answer, and responders
+    ///     that prepare their answers do.
+    /// - Throws: What OpenSSL said; a verified certificate never causes it.
     package init(
         for certificate: Certificate,
         issuer: Certificate,
@@ -40,7 +40,7 @@ package struct OCSPRequest: Sendable {
 
     /// Where to ask: the `http` addresses of responders in the certificate, at most four, in its order.
     ///
-    /// They come from a certificate that was verified; who sends must still hold them against what it may call.
+    /// They come from a certificate that was verified; the sender must still check that it may call them.
     package var responders: [String] {
         unsafe certificate.body.withX509 { x509 in
             guard let list = unsafe X509_get1_ocsp(x509) else {

@@ -2,7 +2,7 @@
 
 /// What a responder says of a certificate; times are in seconds since 1970 UTC.
 package enum OCSPStatus: Hashable, Sendable {
-    /// Not revoked, as far as anybody knows until then.
+    /// Not revoked, as far as the responder knows; usable until `validUntil`.
     case good(validUntil: Int64)
     case revoked(at: Int64)
     /// The responder does not know the certificate.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Headers whose chain was found good and under which a signature was seen that verifies.
+/// Headers whose chain was found good, and under which a signature has verified.
 ///
-/// Who holds no key of a trusted leaf can't get anything in. The name of an entry is the digest of the whole header, so
-/// of its certificates too, and an entry holds for no other.
+/// Only a holder of a trusted leaf's key can add an entry. The name of an entry is the digest of the whole header, so
+/// of its certificates too; an entry holds for no other header.
 final class ChainCache: Sendable {
     /// What need not be found out again.
     struct Entry: Sendable {
@@ -24,7 +24,7 @@ final class ChainCache: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// A cache of so many entries; none are kept if there is no room for one.
+    /// A cache of at most `capacity` entries; it keeps none if that is not positive.
     init(capacity: Int) {
         self.capacity = max(0, capacity)
     }
@@ -36,7 +36,7 @@ final class ChainCache: Sendable {
     func entry(for header: SHA256Digest, at unixSeconds: Int64) -> Entry? {
         state.withLock { state in
             guard let entry = state.entries[header]?.entry else { return nil }
-            // An instant before the entry was made means that the clock was set back, and all is to be checked anew.
+            // If the instant is before the entry was made, the clock was set back, and everything is checked again.
             let end = min(entry.verifiedAt + Self.lifetimeSeconds, entry.chain.notAfter)
             guard entry.verifiedAt <= unixSeconds, unixSeconds < end else { return nil }
             state.uses += 1
@@ -48,7 +48,7 @@ final class ChainCache: Sendable {
     /// Whether there is an entry for a header, used up or not.
     func has(_ header: SHA256Digest) -> Bool { state.withLock { $0.entries[header] != nil } }
 
-    /// Keeps an entry, in place of the one that was not used for longest if there is no room.
+    /// Keeps an entry; if there is no room, it replaces the least recently used one.
     func insert(_ entry: Entry, for header: SHA256Digest) {
         state.withLock { state in
             guard capacity > 0 else { return }

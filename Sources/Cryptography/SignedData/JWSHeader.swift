@@ -3,8 +3,8 @@ import JSON
 
 /// The header of signed data: an algorithm that can only be ES256, and three certificates.
 ///
-/// Members that nobody knows are passed over, as RFC 7515 section 4 asks for: Apple may add some. Those that would change
-/// what is verified are refused, and `crit`, the way to make others count, is one of them.
+/// Unknown members are ignored, as RFC 7515 section 4 requires: Apple may add some. Members that would change what is
+/// verified are refused. `crit` is one of them, because it makes other members count.
 struct JWSHeader {
     let leaf: Certificate
     let intermediate: Certificate

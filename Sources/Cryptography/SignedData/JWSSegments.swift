@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parts of a compact JWS (RFC 7515 section 7.1), told apart and decoded, but not looked into.
+/// The parts of a compact JWS (RFC 7515 section 7.1), split and decoded, but not interpreted.
 struct JWSSegments {
     /// The digest of the header as it is written; a name for the header.
     let headerDigest: SHA256Digest

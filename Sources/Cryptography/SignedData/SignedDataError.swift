@@ -9,7 +9,7 @@ package enum SignedDataError: Error, Hashable, Sendable {
     case headerTooLarge(limit: Int)
     /// Padding, characters of another alphabet, and unused bits that are not zero are no canonical base64url.
     case notBase64URL(SignedDataSegment)
-    /// The fault stands so many bytes into the decoded header.
+    /// The fault is `offset` bytes into the decoded header.
     case headerNotJSON(offset: Int)
     case headerNotObject
     case algorithmMissing

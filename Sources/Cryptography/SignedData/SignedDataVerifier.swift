@@ -15,7 +15,7 @@ package struct SignedDataVerifier: Sendable {
     private let cache: ChainCache
     private let counts = SignedDataCounts()
 
-    /// A verifier that trusts these roots, and remembers so many headers with their chains for up to 15 minutes.
+    /// A verifier that trusts these roots, and remembers `cacheCapacity` headers with chains for up to 15 minutes.
     package init(anchors: TrustAnchors, cacheCapacity: Int = 64) {
         self.anchors = anchors
         cache = ChainCache(capacity: cacheCapacity)
@@ -25,8 +25,8 @@ package struct SignedDataVerifier: Sendable {
     ///
     /// - Parameters:
     ///   - jws: The ASCII text: header, payload and signature in canonical base64url, joined by dots.
-    ///   - unixSeconds: The instant at which the certificates must be valid: now. Never one out of the data, which is
-    ///     not verified yet, and could have been set back by somebody who got hold of an expired key.
+    ///   - unixSeconds: The instant at which the certificates must be valid: now. Never take it from the data, which is
+    ///     not verified yet: a thief of an expired key could have set it back.
     ///   - maximumBytes: How large the JWS may be. A notification holds other JWS and needs more than they do.
     /// - Returns: The payload and the chain.
     /// - Throws: The first fault that was found.
@@ -47,10 +47,10 @@ package struct SignedDataVerifier: Sendable {
         return VerifiedSignedData(payload: segments.payload, chain: entry.chain)
     }
 
-    /// Whether the chain in the header of a JWS is remembered, however old that is: a forgery under it costs one signature
-    /// and no path, since the path is looked at anew only under a signature that verifies.
+    /// Whether the chain in the header of a JWS is remembered, however old that is: a forgery under it costs one
+    /// signature check and no path check, since the path is checked again only under a signature that verifies.
     ///
-    /// Says nothing of the JWS itself: anybody can copy a header.
+    /// It says nothing of the JWS itself: any sender can copy a header.
     package func remembersChain(of jws: [UInt8], maximumBytes: Int = defaultMaximumBytes) -> Bool {
         guard let segments = try? JWSSegments(jws, maximumBytes: maximumBytes) else { return false }
         return cache.has(segments.headerDigest)
@@ -91,7 +91,7 @@ package struct SignedDataStatistics: Hashable, Sendable {
     /// Headers whose chain is remembered.
     package let rememberedChains: Int
 
-    /// Counts that somebody knows.
+    /// Takes counts that the caller knows.
     package init(hits: Int, misses: Int, rememberedChains: Int) {
         self.hits = hits
         self.misses = misses

@@ -41,7 +41,7 @@ package final class JSONWebToken: Sendable {
         guard let header = Self.object(headerText, Self.headerLimits) else { throw .headerNotJSON }
         guard header["crit"] == nil, header["enc"] == nil else { throw .forbiddenHeaderMember }
         algorithm = try Self.algorithm(header["alg"])
-        // Asked for here: that there is none says less than that the algorithm is “none”.
+        // Checked after the algorithm: “none” says more than a missing signature.
         guard !signature.isEmpty else { throw .notThreeSegments }
         keyID = try Self.keyID(header["kid"])
         if let value = header["typ"] {

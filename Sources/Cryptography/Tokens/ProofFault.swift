@@ -19,7 +19,7 @@ package enum ProofFault: Error, Hashable, Sendable {
     case stale
     /// Another instance could have taken the proof, so it needs a nonce of this one.
     case nonceMissing
-    /// The nonce is none of ours, or an old one.
+    /// The nonce is not one of ours, or it is an old one.
     case nonceUnknown
     case otherToken
     /// The token is bound to another key.

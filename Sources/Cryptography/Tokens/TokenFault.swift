@@ -35,8 +35,8 @@ package enum TokenFault: Error, Hashable, Sendable {
     /// It is an ID token, which is for the app itself.
     case identityToken
     case scopeMissing
-    // Whose it is.
-    /// It is bound to a key, and no proof of possession came along.
+    // Who may use it.
+    /// It is bound to a key, and the request has no proof of possession.
     case boundToKey
     /// It is bound to a client certificate, and the request came without that certificate.
     case boundToCertificate

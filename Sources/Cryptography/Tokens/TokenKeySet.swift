@@ -14,7 +14,7 @@ package struct TokenKeySet: Sendable {
     package static let maximumBytes = 65_536
     /// Keys in a set.
     package static let mostKeys = 32
-    /// Without a `kid`, so many keys are tried.
+    /// How many keys are tried for a token without a `kid`.
     package static let mostTried = 4
 
     private static let limits = JSONLimits(

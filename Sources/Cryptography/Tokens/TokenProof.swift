@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 
-/// A DPoP proof whose signature verifies: that its sender has a private key, for one request.
+/// A DPoP proof whose signature verifies: for one request, the sender has a private key.
 ///
 /// Source: RFC 9449 sections 4.2 and 4.3.
 package struct TokenProof: Sendable {

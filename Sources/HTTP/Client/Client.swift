@@ -2,12 +2,12 @@
 import Glibc
 import Synchronization
 
-/// An HTTP client over libcurl, with a thread of its own for all its transfers.
+/// An HTTP client over libcurl that runs all its transfers on one thread of its own.
 ///
-/// Speaks HTTP/2 where the server offers it by ALPN, else HTTP/1.1, over TLS 1.2 or later, and keeps connections for reuse.
-/// A request that is sent on a kept connection and finds it closed is sent once more on a new one. Follows no redirect,
-/// uses no proxy, keeps no cookies, reads no files but the trusted certificates. Whoever waits for an answer blocks no
-/// thread, and is resumed where its task runs.
+/// The client uses HTTP/2 if the server offers it by ALPN, otherwise HTTP/1.1, over TLS 1.2 or later. It reuses
+/// connections. If a kept connection turns out to be closed, the client sends the request once more on a new one. It
+/// follows no redirects, uses no proxy, keeps no cookies, and reads no files except the trusted certificates. A task
+/// that waits for a response blocks no thread and resumes where it ran.
 package final class Client: Transport {
     private let configuration: ClientConfiguration
     private let loop: TransferLoop

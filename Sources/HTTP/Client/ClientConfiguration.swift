@@ -21,9 +21,9 @@ package struct ClientConfiguration: Hashable, Sendable {
     package var trustedCertificatesFile: String?
     /// Sent as `User-Agent`.
     package var userAgent: String
-    /// Whether origins may be `http`: for OCSP responders, whose answers are signed, and for tests.
+    /// Whether origins may be `http`: for OCSP responders, which sign their responses, and for tests.
     package var allowsPlainHTTP: Bool
-    /// Whether any certificate will do: for a service that asks itself on its own machine, and for nothing else.
+    /// Whether to accept any certificate: only for a service that sends requests to itself on its own machine.
     package var trustsAnyServer = false
     /// Which addresses may be connected to; `nil` admits all.
     package var addresses: AddressFilter?

@@ -2,7 +2,7 @@
 import CCurl
 
 extension ClientError {
-    /// What libcurl's code means to us; a timeout is told apart by the caller.
+    /// Maps libcurl's code to an error; the caller distinguishes the kinds of timeout.
     init(_ code: CURLcode, _ explanation: String) {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: self = .cannotResolve

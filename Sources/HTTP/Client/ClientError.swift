@@ -27,9 +27,9 @@ package enum ClientError: Error, Hashable, Sendable {
     case connectionLost(String)
     /// The answer is not HTTP as we read it.
     case protocolViolation(String)
-    /// So many requests to that origin wait already.
+    /// Already `limit` requests to that origin are unfinished.
     case tooManyWaiting(limit: Int)
-    /// All connections that may be open to that origin were taken until its time was over; it was never sent.
+    /// The request was never sent: all allowed connections to that origin were in use until its time ran out.
     case waitedTooLong
     /// The task was cancelled.
     case cancelled
@@ -64,7 +64,7 @@ package enum ClientError: Error, Hashable, Sendable {
 }
 
 extension ClientError: CustomStringConvertible {
-    /// A sentence for whoever runs the service; it holds nothing of the request.
+    /// A sentence for the operator; it contains no part of the request.
     package var description: String {
         switch self {
         case .requestInvalid(let reason): "The request can't be sent: \(reason)."

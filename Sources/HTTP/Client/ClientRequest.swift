@@ -41,7 +41,7 @@ package struct ClientRequest: Sendable {
         try self.init(method, origin, target, headers, body, timeoutMilliseconds)
     }
 
-    /// Takes a URL from elsewhere, such as that of an OCSP responder in a certificate.
+    /// Takes a URL from an outside source, such as an OCSP responder's URL in a certificate.
     ///
     /// - Throws: ``ClientError/requestInvalid(_:)`` with what ``OriginError`` says, also for a fragment and user names.
     package init(
@@ -121,7 +121,7 @@ package struct ClientResponse: Sendable {
         case http2 = "HTTP/2"
     }
 
-    /// 200...999; any status is an answer, and none is followed elsewhere.
+    /// 200...999; every status is a valid response, and no redirect is followed.
     package var status: Int
     /// All fields of the final head, without those of interim answers.
     package var headers: HeaderFields

@@ -35,7 +35,7 @@ extension EasyHandle {
         set(CURLOPT_TCP_KEEPALIVE, true)
         // No signals: they belong to the process, and libcurl would use them to end slow look-ups of names.
         set(CURLOPT_NOSIGNAL, true)
-        // A transfer that ends while its host's name is looked up would else hold up all others until the look-up ends.
+        // Otherwise, a transfer that ends during its name look-up would block all others until the look-up ends.
         set(CURLOPT_QUICK_EXIT, true)
     }
 

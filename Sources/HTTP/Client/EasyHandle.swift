@@ -7,7 +7,7 @@ import CCurl
 /// ``check()`` tells it, so that settings read as a list.
 @safe
 final class EasyHandle {
-    /// Lent to the multi handle, from which it must be removed before this object goes away.
+    /// The multi handle also uses it; remove it from the multi handle before this object is deallocated.
     let pointer: UnsafeMutableRawPointer
     private let errorText: UnsafeMutablePointer<CChar>
     private var headerList: UnsafeMutablePointer<curl_slist>?

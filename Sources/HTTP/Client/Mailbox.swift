@@ -13,7 +13,7 @@ final class Mailbox: Sendable {
         case new, open, closed
     }
 
-    /// Where an order stands that has a number and no answer yet.
+    /// The phase of an order that has a number but no response yet.
     private enum Phase {
         case reserved, cancelledEarly, accepted
     }
@@ -56,7 +56,7 @@ final class Mailbox: Sendable {
         for order in left { close(order, with: .failure(.stopped), connectionsOpened: 0) }
     }
 
-    /// A number for an order to come, for which ``put(_:)`` must be called.
+    /// Reserves the number of a future order; the caller must then call ``put(_:)`` for it.
     func reserveNumber() -> UInt {
         state.withLock { state in
             state.lastNumber += 1
@@ -88,7 +88,7 @@ final class Mailbox: Sendable {
         return nil
     }
 
-    /// Asks for the end of an order, wherever it stands.
+    /// Requests the cancellation of an order in any phase.
     func cancel(_ number: UInt) {
         state.withLock { state in
             switch state.phases[number] {

@@ -2,7 +2,7 @@
 
 /// Where requests are sent: scheme, host and port.
 ///
-/// Holds nothing else that a URL may hold, so two origins are the same if and only if they are equal.
+/// It holds no other part of a URL, so two origins are the same if and only if they are equal.
 /// Source: RFC 6454, section 4.
 package struct Origin: Hashable, Sendable, CustomStringConvertible {
     /// Whether a connection is encrypted.
@@ -41,7 +41,7 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// The origin without a port if it is the scheme's own, as it stands in a URL.
+    /// The origin as written in a URL, without the port if it is the scheme's default.
     package var description: String {
         port == scheme.defaultPort ? "\(scheme.rawValue)://\(host)" : "\(scheme.rawValue)://\(host):\(port)"
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the heads of an answer, line by line as libcurl delivers them, and refuses what is not clear.
+/// Reads the heads of a response, line by line as libcurl delivers them, and refuses ambiguous ones.
 ///
-/// Pure: no I/O. Stricter than RFC 9112 where that lets a client be lenient: every line ends in CR LF, there are no folded
-/// lines, at most one `Content-Length`, digits only, no other transfer coding than `chunked`, no other content coding than
-/// `gzip`, and over HTTP/1 a body's end is told by its length or by chunks, so that an answer cut off is never taken for a
-/// whole one. Interim answers (1xx) and trailers are read and dropped.
+/// Pure: no I/O. It is stricter than RFC 9112 where a client may be lenient. Every line ends in CR LF, and no line is
+/// folded. There is at most one `Content-Length`, with digits only. The only transfer coding is `chunked`; the only
+/// content coding is `gzip`. Over HTTP/1, a length or chunks mark the end of a body, so a truncated response never
+/// counts as complete. Interim responses (1xx) and trailers are read and dropped.
 struct ResponseHeadReader: Sendable {
     private enum Stage {
         case statusLine, fields, complete
@@ -115,7 +115,7 @@ struct ResponseHeadReader: Sendable {
         )
     }
 
-    /// Looks at the few fields that say how the body is to be read.
+    /// Checks the few fields that say how to read the body.
     private mutating func judge(_ name: Span<UInt8>, _ value: Span<UInt8>) -> ClientError? {
         if ASCII.equalsIgnoringCase(name, "content-length") {
             guard contentLength == nil, let length = Self.readLength(value) else {

@@ -2,11 +2,11 @@
 
 /// Where a ``StreamConnection`` leads, and how it is secured.
 package struct StreamConfiguration: Hashable, Sendable {
-    /// `https` stands for TLS and `http` for none; no HTTP is spoken.
+    /// `https` means TLS and `http` means no TLS; the connection itself is not HTTP.
     package let origin: Origin
     /// PEM: the only certificates that are trusted; `nil` trusts the system's.
     package var trustedCertificatesFile: String?
-    /// PEM: what the other side may ask for, with the key that belongs to it.
+    /// PEM: the client certificate that the other side may ask for.
     package var clientCertificateFile: String?
     /// PEM, not encrypted: the key of that certificate.
     package var clientKeyFile: String?
@@ -27,7 +27,7 @@ package enum StreamError: Error, Hashable, Sendable, CustomStringConvertible {
     case notConnected(ClientError)
     /// The other side closed it in order.
     case closed
-    /// It broke; the other side may not have read what was sent before.
+    /// The connection broke; the other side may not have read what was sent before.
     case broken(String)
     /// Nothing more could be sent for so long.
     case stalled(milliseconds: Int64)

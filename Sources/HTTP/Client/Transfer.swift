@@ -82,7 +82,7 @@ final class Transfer {
     }
 }
 
-/// Lends what libcurl received to the transfer; libcurl ends the transfer if not all of it was taken.
+/// Passes the bytes that libcurl received to the transfer; libcurl ends the transfer unless it takes them all.
 private func lend(
     _ bytes: UnsafeMutablePointer<CChar>?,
     _ count: Int,

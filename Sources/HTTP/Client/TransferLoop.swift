@@ -3,7 +3,7 @@ import CCurl
 import Glibc
 import Synchronization
 
-/// One request that was accepted, and whoever waits for its answer.
+/// One accepted request, and the continuation that waits for its response.
 struct Order: Sendable {
     let number: UInt
     let request: ClientRequest
@@ -14,8 +14,8 @@ struct Order: Sendable {
 
 /// A client's thread: libcurl's multi handle, and the transfers in it.
 ///
-/// `@unchecked Sendable`: the transfers are touched only by the thread that is in ``run()``; of the multi handle, other
-/// threads use only `curl_multi_wakeup`, which is made for that, and nobody frees it while somebody holds this object.
+/// `@unchecked Sendable`: only the thread in ``run()`` touches the transfers. Other threads call only
+/// `curl_multi_wakeup` on the multi handle, which allows that. The handle is valid while this object is referenced.
 @safe
 final class TransferLoop: @unchecked Sendable {
     let mailbox: Mailbox

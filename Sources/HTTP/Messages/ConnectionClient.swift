@@ -6,7 +6,7 @@ package struct ConnectionClient: Sendable {
     package let peer: PeerAddress
     /// Whether an answer on the connection was to a client that had proved its identity (``Response/isToKnownClient``).
     var isKnown = false
-    /// SHA-256 of the DER of the certificate whose key it proved to have in the TLS handshake; `nil` without one.
+    /// SHA-256 of the DER of the client's certificate, proved with its key in the TLS handshake; `nil` without one.
     package var certificateDigest: [UInt8]?
 
     package init(peer: PeerAddress, certificateDigest: [UInt8]? = nil) {

@@ -13,7 +13,7 @@ package enum Method: Hashable, Sendable {
         self = Self.known.first { $0.name == name } ?? .other(name)
     }
 
-    /// The name as it stands in a request line.
+    /// The name as written in a request line.
     package var name: String {
         switch self {
         case .get: "GET"

@@ -85,7 +85,7 @@ extension PeerAddress {
         }
     }
 
-    /// Asks the kernel who is at the other end of a connected socket; `nil` if nobody is any more.
+    /// Asks the kernel for the address at the other end of a connected socket; `nil` if the peer is gone.
     init?(connectedTo socket: Int32) {
         guard let storage = unsafe SocketAddressStorage(of: socket, by: getpeername) else { return nil }
         self.init(storage)

@@ -2,12 +2,12 @@
 
 /// A whole request, its body included.
 ///
-/// One that came over a socket has a path that starts with one `/` and holds only what RFC 3986 allows in a path, every
-/// `%` followed by two hexadecimal digits and never `%00`. Nothing is decoded, and dot segments are left as they are.
+/// The path of a request from a socket starts with one `/` and holds only what RFC 3986 allows in a path. Two
+/// hexadecimal digits follow every `%`, and `%00` does not occur. Nothing is decoded, and dot segments are kept.
 ///
-/// A class, because it is handed on several times, has many parts to copy, and never changes.
+/// It is a class because it is passed on several times, has many parts to copy, and never changes.
 package final class Request: Sendable {
-    /// As it was sent, also one that is not known.
+    /// As the client sent it, even if the method is not known.
     package let method: Method
     /// The path as it was sent, ASCII, without the query.
     package let path: [UInt8]
@@ -17,18 +17,18 @@ package final class Request: Sendable {
     package let headers: HeaderFields
     /// Empty if there is none.
     package let body: [UInt8]
-    /// Who is at the other end of the connection: a proxy, if there is one.
+    /// The address at the other end of the connection: the proxy's, if there is one.
     package let peer: PeerAddress
-    /// Whether an answer on this connection was to a client who had proved who it is (``Response/isToKnownClient``).
+    /// Whether an earlier response on this connection went to an authenticated client (``Response/isToKnownClient``).
     package let isOfKnownClient: Bool
-    /// SHA-256 of the DER of the client's certificate, whose key it proved to have in the TLS handshake; `nil` without one.
+    /// SHA-256 of the DER of the client's certificate; `nil` without one.
     ///
-    /// Nothing else of the certificate was checked: neither its issuer nor its dates.
+    /// In the TLS handshake, the client proved that it has the key. Its issuer and dates were not checked.
     package let certificateDigest: [UInt8]?
-    /// Whether the connection is to be closed after the answer, since `Connection` names `close`.
+    /// Whether the client asks to close the connection after the response (`Connection: close`).
     let asksToClose: Bool
 
-    /// Puts a request together; one that came over no socket, as tests make them, is from this machine.
+    /// Makes a request; without a client, as in tests, it comes from this machine.
     package init(
         method: Method = .get,
         path: [UInt8] = [UInt8(ascii: "/")],

@@ -2,16 +2,16 @@
 
 /// Answers requests.
 ///
-/// Called on the event loop that owns the connection, in a task that prefers that loop: what is awaited may run elsewhere,
-/// and the task comes back to the loop. While the loop is in `respond`, it serves nobody else, so never block in it.
+/// The server calls it on the event loop that owns the connection, in a task that prefers that loop. Awaited work may
+/// run elsewhere; then the task returns to the loop. Never block in `respond`: the loop serves nothing else meanwhile.
 package protocol Responder: Sendable {
     /// Answers one request. Called for many requests at once; the task is cancelled when a stopping server's time is up.
     func respond(to request: Request) async -> Response
 
-    /// Is told that a turn of an event loop is over: every request that had arrived was given to ``respond(to:)`` and
+    /// Called when a turn of an event loop is over: every request that had arrived was given to ``respond(to:)`` and
     /// went as far as it could without waiting.
     ///
-    /// Called on the loop's thread. Who hands work on to another thread can do so here, once for all of a turn.
+    /// Called on the loop's thread. A responder that passes work to another thread can do so here, once per turn.
     func turnEnded()
 }
 

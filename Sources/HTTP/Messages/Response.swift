@@ -2,13 +2,13 @@
 
 /// What a request is answered with.
 package struct Response: Sendable {
-    /// 200...599; anything else is our own mistake, and the client is told 500.
+    /// 200...599; any other value is a bug of the service, and the client gets 500.
     package var status: Int
     /// Sent in this order.
     ///
-    /// The server writes `Content-Length`, `Transfer-Encoding` and `Date` itself and leaves out what
-    /// is given here under these names; `Connection: close` closes the connection after the answer. A field whose name or
-    /// value would break the head apart (CR, LF, NUL) is left out too.
+    /// The server writes `Content-Length`, `Transfer-Encoding` and `Date` itself and drops fields with these names.
+    /// `Connection: close` closes the connection after the response. The server also drops a field if its name or value
+    /// would break the head (CR, LF, NUL).
     package var headers: [(name: String, value: String)]
     /// Not sent in answer to HEAD, nor with status 204 or 304.
     package var body: [UInt8]

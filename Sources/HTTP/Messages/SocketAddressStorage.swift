@@ -53,7 +53,7 @@ struct SocketAddressStorage {
         family == AF_INET6 ? unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in6.self) } : nil
     }
 
-    /// Lends the address in the form that `bind` wants.
+    /// Calls `body` with the address in the form that `bind` takes.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>) -> Result) -> Result {
         unsafe withUnsafePointer(to: storage) { storage in
             unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0) }

@@ -28,7 +28,7 @@ extension RequestHeadScanner {
         return judge(line.lowerBound..<nameEnd, valueStart..<valueEnd)
     }
 
-    /// Looks at the few fields that say how the request is to be read.
+    /// Checks the few fields that say how to read the request.
     private mutating func judge(_ name: Range<Int>, _ value: Range<Int>) -> Rejection? {
         switch name.count {
         case 4 where isNamed(name, "host"):

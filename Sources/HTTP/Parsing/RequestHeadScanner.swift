@@ -58,7 +58,7 @@ struct RequestHeadScanner: Sendable {
     /// How much of the body has come.
     var bodyBytesReceived: Int { body.count }
 
-    /// Whether the client sends the body only when it is told to (`Expect: 100-continue`), and has not begun to.
+    /// Whether the client waits for permission to send the body (`Expect: 100-continue`) and has not begun.
     var clientWaits: Bool { expectsToBeAsked && isInBody && body.isEmpty }
 
     /// Takes in the bytes that follow those given before.

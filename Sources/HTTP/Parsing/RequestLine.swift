@@ -20,7 +20,7 @@ extension RequestHeadScanner {
         return judgeTarget()
     }
 
-    /// Whether a request of HTTP/1.0 is one that balancers send by default to learn whether the service is well.
+    /// Whether an HTTP/1.0 request is a health check as load balancers send it by default.
     private func admitsHTTP10(_ target: Range<Int>) -> Bool {
         (method == .get || method == .head) && limits.pathsForHTTP10.contains(Array(head[target]))
     }

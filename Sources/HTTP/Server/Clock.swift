@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose header brings `timespec` in depends on the order in which modules are read; in a release build it is curl's.
+// Which header provides `timespec` depends on the order in which modules are read; in a release build it is curl's.
 import CCurl
 import Glibc
 

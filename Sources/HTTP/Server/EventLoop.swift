@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// What the loop's own thread enqueues goes into a list without a lock and runs in the same turn of the loop. What other
 /// threads enqueue goes into a locked list, and the loop is woken by an eventfd, once for all that gathers until it wakes.
-/// Who does something for many tasks of a loop hands it back in one piece by ``handBack(_:)``.
+/// Code that works for many tasks of a loop hands the results back together with ``handBack(_:)``.
 ///
 /// `@unchecked Sendable`: the C objects and the unlocked list are touched only by the thread that is in `run()`, or
 /// before it starts, or after it ended; other threads see only the locked list, the eventfd and `thread`.
@@ -27,7 +27,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         var hasEnded = false
     }
 
-    /// Lent to what lives on the loop; nobody else frees it.
+    /// Objects on the loop use it; only this class frees it.
     let base: OpaquePointer
     private let wakeUp: Int32
     private var localEvent: OpaquePointer?
@@ -64,7 +64,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         unsafe event_base_free(base)
     }
 
-    /// Without libevent's locks; by a way of waiting that tells once of what has come, and of the end apart.
+    /// Makes a base without libevent's locks that is edge-triggered and reports the end of input separately.
     private static func makeBase() -> OpaquePointer? {
         let configuration = unsafe event_config_new()
         defer { unsafe event_config_free(configuration) }
@@ -110,7 +110,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         for work in late { runElsewhere(work) }
     }
 
-    /// Whether ``run()`` has returned; what comes now runs on Swift's own threads, so that no task is left hanging.
+    /// Whether ``run()`` has returned; work that arrives now runs on Swift's own threads, so that no task hangs.
     var hasEnded: Bool { ended.load(ordering: .acquiring) }
 
     private func runElsewhere(_ work: Work) {
@@ -140,11 +140,11 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         add(.closure(work))
     }
 
-    /// Has tasks of the loop told what they wait for, by `resume`, on the loop's thread, soon.
+    /// Runs `resume` on the loop's thread, soon, to give tasks of the loop the results that they wait for.
     ///
-    /// From any thread. What the tasks go on with is then where the processor has it at hand, and so is what tells them; told
-    /// from another thread, each of them would be a dozen cache lines on their way to that one and back. Once the loop has
-    /// ended they are told on the calling thread.
+    /// Call it from any thread. The tasks and the code that resumes them then share a processor's cache. Resumed from
+    /// another thread, each task would move about a dozen cache lines to that thread and back. Once the loop has ended,
+    /// `resume` runs on the calling thread.
     package func handBack(_ resume: @escaping @Sendable () -> Void) {
         add(.answers(resume))
     }
@@ -162,7 +162,7 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
         if hasEnded { runElsewhere(work) } else if isFirst { wake() }
     }
 
-    /// Should it fail all the same, the work waits until somebody calls ``takeRemoteWork()``.
+    /// Wakes the loop's thread; if that fails, the work waits for the next call of ``takeRemoteWork()``.
     private func wake() {
         var one: UInt64 = 1
         while unsafe write(wakeUp, &one, MemoryLayout<UInt64>.size) < 0, errno == EINTR {}
@@ -184,9 +184,9 @@ package final class EventLoop: TaskExecutor, @unchecked Sendable {
 
     /// Runs what other threads have enqueued.
     ///
-    /// Only on the loop's thread, which does so when it is woken; now and then besides, so that a call to wake it that
-    /// the system has refused delays work and does not lose it. The eventfd's counter is not read: it tells of each time
-    /// that something is added.
+    /// Only the loop's thread calls it: when it is woken, and also now and then. A wake-up that the system refused
+    /// therefore delays work but does not lose it. The eventfd's counter is not read, because every write to it causes
+    /// an event.
     func takeRemoteWork() {
         var batch: [Work] = []
         remote.withLock { swap(&batch, &$0.work) }

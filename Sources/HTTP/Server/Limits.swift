@@ -16,23 +16,23 @@ package struct Limits: Hashable, Sendable {
     ///
     /// The first 16 KiB of each count for nothing.
     package var bodyBytesInAll: Int
-    /// What those from one IPv4 address or one IPv6 network of 64 bits may take of that.
+    /// How much of that the bodies from one IPv4 address or one IPv6 network of 64 bits may take.
     ///
-    /// A quarter of it by default, so that one that sends bodies without end leaves room for others. Behind a proxy, all of
-    /// its clients have no more together.
+    /// The default is a quarter, so that a client that sends endless bodies leaves room for others. Behind a proxy, all
+    /// clients of the proxy share this amount.
     package var bodyBytesPerAddress: Int
     /// Open connections of the whole server.
     ///
-    /// Where one more comes, the one that has been idle for the longest gives way, of those whose clients have not proved who
-    /// they are (``Response/isToKnownClient``). Where there is none, further ones wait, unaccepted, until one ends.
+    /// When one more arrives, the server closes the connection that is idle for the longest, among unauthenticated
+    /// clients (``Response/isToKnownClient``). If there is none, new connections wait, unaccepted, until one ends.
     package var connections: Int
     /// Open connections from one IPv4 address or one IPv6 network of 64 bits.
     ///
-    /// Raise it behind a proxy. One network (``PeerAddress/network``) has a quarter of all, or this many if that is more; beyond
-    /// that, the connections of its own clients give way, by the order above.
+    /// Raise it behind a proxy. One network (``PeerAddress/network``) may have a quarter of all connections, or this
+    /// many if that is more. Beyond that, the server closes connections from the same network, in the order above.
     package var connectionsPerAddress: Int
 
-    /// The defaults, of which callers change some.
+    /// Uses the defaults for everything that the caller does not set.
     package init(
         headBytes: Int = 8 * 1024,
         fields: Int = 64,
@@ -53,6 +53,6 @@ package struct Limits: Hashable, Sendable {
         self.connectionsPerAddress = connectionsPerAddress
     }
 
-    /// How much of a body counts for nothing in ``bodyBytesInAll``: most have no more, and then nothing is counted.
+    /// How much of a body is not counted in ``bodyBytesInAll``: most bodies are no larger, so nothing is counted.
     static let uncountedBodyBytes = 16 * 1024
 }

@@ -4,14 +4,14 @@ import Glibc
 
 /// Sockets that listen on one address and port; the kernel spreads connections over them (`SO_REUSEPORT`).
 ///
-/// Those that nobody has taken are closed with it.
+/// Sockets that were not taken are closed when this value ends.
 struct ListeningSockets: ~Copyable {
     private var sockets: [Int32] = []
     /// The port they listen on, chosen by the system if 0 was asked for.
     let port: UInt16
 
-    /// - Throws: ``ServerError/cannotListen(address:port:reason:)`` if anybody else listens there, too: `SO_REUSEPORT`
-    ///   alone would let a second instance quietly take half of the first one's connections.
+    /// - Throws: ``ServerError/cannotListen(address:port:reason:)`` if another socket listens there. With
+    ///   `SO_REUSEPORT` alone, a second instance would quietly take half of the first one's connections.
     init(count: Int, address text: String, port: UInt16) throws(ServerError) {
         guard var address = PeerAddress(text, port: port) else { throw .addressInvalid(text) }
         if port != 0 { close(try Self.open(address, isShared: false)) }
@@ -38,12 +38,12 @@ struct ListeningSockets: ~Copyable {
     /// Gives one away, to be closed by who takes it.
     mutating func takeOne() -> Int32 { sockets.removeLast() }
 
-    /// How much of its answers the system keeps for a connection whose client does not read.
+    /// How many bytes of responses the kernel buffers for a connection whose client does not read.
     ///
-    /// It takes twice that for its own records. Without a limit it would let each connection have megabytes.
+    /// The kernel takes twice that for its own records. Without a limit, it would buffer megabytes for each connection.
     private static let sendBufferBytes: Int32 = 128 * 1024
 
-    /// Opens a socket and binds it, which fails if one that is not shared is bound there.
+    /// Opens a socket and binds it; fails if a socket that is not shared is bound there.
     private static func open(_ address: PeerAddress, isShared: Bool) throws(ServerError) -> Int32 {
         let storage = SocketAddressStorage(address)
         let descriptor = shim_open_listening_socket(Int32(storage.family))

@@ -4,10 +4,10 @@ import Synchronization
 
 /// An HTTP/1.1 server, over TLS 1.3 or plain.
 ///
-/// It listens from the moment it is made; what connects before ``start()`` waits. Let go of it only after ``stop()`` has
-/// returned: a server that runs keeps its threads and itself alive.
+/// It listens from the moment it is made; clients that connect before ``start()`` wait. Release it only after
+/// ``stop()`` has returned: a running server keeps its threads and itself alive.
 ///
-/// Making one sets the process to ignore SIGPIPE, which a client that leaves early would else send to us.
+/// Making one makes the process ignore SIGPIPE, which a client that disconnects early would otherwise cause.
 package final class Server: Sendable {
     private enum Life {
         case notStarted, stopped
@@ -63,16 +63,16 @@ package final class Server: Sendable {
 
     /// Reads the certificate and key again, if there are any, and uses them once `step` has succeeded.
     ///
-    /// For what must come into force together: if either fails, neither has changed anything.
+    /// For changes that must take effect together: if either fails, neither has changed anything.
     package func reloadTLS(after step: () throws -> Void) throws {
         try state.reloadTLS(after: step)
     }
 
     /// Stops accepting, lets requests in flight be answered, at most for the drain deadline, and ends the threads.
     ///
-    /// Idle connections are closed at once. Responders that have not answered in time are cancelled, given half a second,
-    /// and abandoned: they go on on Swift's own threads, and nobody waits for their answer. Does nothing if the server does
-    /// not run.
+    /// The server closes idle connections at once. It cancels responders that have not answered in time, gives them
+    /// half a second, and abandons them: they continue on Swift's own threads, and their responses are ignored. Does
+    /// nothing if the server does not run.
     package func stop() async {
         let threads = life.withLock { life -> [pthread_t] in
             guard case .running(let threads) = life else { return [] }

@@ -76,7 +76,7 @@ package struct Deadlines: Hashable, Sendable {
     /// From ``Server/stop()`` to the end of the last request.
     package var drain: Duration
 
-    /// The defaults, of which callers change some.
+    /// Uses the defaults for everything that the caller does not set.
     package init(
         handshake: Duration = .seconds(5),
         head: Duration = .seconds(5),

@@ -14,7 +14,7 @@ package enum ServerError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The system or a library refused a resource; `operation` says which.
     case cannotPrepare(operation: String, reason: String)
 
-    /// A sentence for whoever runs the server.
+    /// A sentence for the operator of the server.
     package var description: String {
         switch self {
         case .addressInvalid(let address):

@@ -27,7 +27,7 @@ final class ServerLoop: @unchecked Sendable {
     private var connections: [Int32: Connection] = [:]
     /// Those that have more to read than one turn has room for.
     private var unfinished: [Connection] = []
-    /// Those whose answers wait to be sent.
+    /// Connections whose responses wait to be sent.
     private var answered: [Connection] = []
     private var idleWorkers: [Worker] = []
     /// Requests that the responder has.
@@ -95,9 +95,9 @@ final class ServerLoop: @unchecked Sendable {
 
     private var canMakeRoom: Bool { connections.values.contains { $0.orderOfGivingWay != nil } }
 
-    /// Counts a connection in; where its network has as many as it may, one of these is evicted.
+    /// Counts a connection in; if its network has as many as it may, one connection of the network is evicted.
     ///
-    /// - Returns: False if the client is to be refused.
+    /// - Returns: False if the client must be refused.
     private func admit(_ peer: PeerAddress) -> Bool {
         switch state.admit(peer) {
         case .admitted: true
@@ -139,7 +139,7 @@ final class ServerLoop: @unchecked Sendable {
         return connection
     }
 
-    /// With TLS if there is a certificate: where a session can't be had, there is no connection.
+    /// Makes a TLS connection if there is a certificate; nil if no TLS session can be made.
     private func makeChannel(_ socket: Int32) -> ConnectionSocket? {
         guard let tls = state.tlsContext else { return ConnectionSocket(socket) }
         return ConnectionSocket(socket, tls, asksForCertificate: state.configuration.asksForCertificates())
@@ -195,12 +195,12 @@ final class ServerLoop: @unchecked Sendable {
         return (bodyStart, closes)
     }
 
-    /// A copy of what was put together, from a byte on.
+    /// A copy of the assembled message, from byte `start` on.
     ///
-    /// Whoever is slow to take an answer would else keep all of the loop's memory, which may be larger than that answer.
+    /// Without the copy, a slow client would keep all of the loop's buffer, which may be larger than its response.
     func message(from start: Int) -> ArraySlice<UInt8> { Array(message[start...])[...] }
 
-    /// Sends the beginning of what was put together.
+    /// Sends the beginning of the assembled message.
     func sendMessage(over channel: ConnectionSocket) -> ConnectionSocket.Transmission {
         let message = message
         return unsafe channel.send(message.span.bytes)
@@ -212,7 +212,7 @@ final class ServerLoop: @unchecked Sendable {
 
     /// Gives a request to the responder.
     ///
-    /// - Returns: Whom to tell if the answer is not wanted any more.
+    /// - Returns: The worker to cancel if the response is no longer wanted.
     func hand(_ assignment: Assignment) -> Worker {
         counters.requests.increase()
         pendingRequests += 1
@@ -223,16 +223,16 @@ final class ServerLoop: @unchecked Sendable {
         return Worker(assignment, on: self)
     }
 
-    /// Whether a worker without work is to wait for more, which it then gets by ``Worker/resume(with:)``.
+    /// Whether an idle worker should wait for more work, which then comes by ``Worker/resume(with:)``.
     func keeps(_ worker: Worker) -> Bool {
         guard !isDraining, idleWorkers.count < 128 else { return false }
         idleWorkers.append(worker)
         return true
     }
 
-    /// Has the next piece of an answer made, and sent; counts as a request that the responder has.
+    /// Makes and sends the next piece of a response; it counts as a pending request.
     ///
-    /// - Returns: Whom to tell if the piece is not wanted any more.
+    /// - Returns: The task to cancel if the piece is no longer wanted.
     func makePiece(of pieces: BodyPieces, for connection: Connection) -> Task<Void, Never> {
         pendingRequests += 1
         return Task(executorPreference: loop) {
@@ -255,9 +255,9 @@ final class ServerLoop: @unchecked Sendable {
         if isDraining { endIfDrained() }
     }
 
-    /// Has an answer sent at the end of the turn, or once so many wait.
+    /// Sends a response at the end of the turn, or once `mostUnsentAnswers` responses wait.
     ///
-    /// Clients on the same machine are woken by each, and then take turns with the requests that are still to be answered.
+    /// Each response wakes its client. On the same machine, the client then competes with unanswered requests.
     func sendSoon(_ connection: Connection) {
         answered.append(connection)
         if answered.count >= Self.mostUnsentAnswers { sendAnswers() }
@@ -298,7 +298,7 @@ final class ServerLoop: @unchecked Sendable {
         guard isDraining else { return }
         let drain = state.configuration.deadlines.drain.nanoseconds
         if now - drainBegan >= drain { abandon() }
-        // Responders that were told to give up get another half second to notice.
+        // Cancelled responders get another half second to notice.
         endIfDrained(evenWithPending: now - drainBegan >= drain + 500_000_000)
     }
 
@@ -327,7 +327,7 @@ final class ServerLoop: @unchecked Sendable {
 
     // MARK: Stopping
 
-    /// Accepts nothing more, ends what is idle, and calls `completion` when the rest is answered or the time is up.
+    /// Accepts nothing more, closes idle connections, and calls `completion` when the rest is answered or time is up.
     func drain(_ completion: @escaping @Sendable () -> Void) {
         loop.perform { self.beginDraining(completion) }
     }

@@ -9,7 +9,7 @@ package struct ServerStatistics: Hashable, Sendable {
     package var acceptedConnections = 0
     /// Requests handed to the responder.
     package var requests = 0
-    /// Connections ended for being late, those that were told so (408) and those that were not.
+    /// Connections that ended because they were late, with or without a response (408).
     package var timedOutConnections = 0
     /// Connections closed to make room for others.
     package var evictedConnections = 0

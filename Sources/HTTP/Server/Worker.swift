@@ -6,12 +6,12 @@ struct Assignment: Sendable {
     let connection: Connection
 }
 
-/// A task that has the responder answer one request after the other, whichever connection they come from.
+/// A task that passes one request after the other to the responder, from any connection.
 ///
-/// It keeps the memory that calls of the responder have needed; a task of its own for each request would allocate that, and
-/// itself, each time. One that was cancelled answers nothing more: cancelling is for a server that stops.
+/// It reuses the memory that calls of the responder need; one task per request would allocate that memory and itself
+/// each time. A cancelled worker answers nothing more: workers are cancelled only when the server stops.
 ///
-/// `@unchecked Sendable`: but for the responder's own business, touched only on the thread of the event loop.
+/// `@unchecked Sendable`: apart from the responder's own work, touched only on the thread of the event loop.
 @safe
 final class Worker: @unchecked Sendable {
     private var task: Task<Void, Never>?

@@ -15,7 +15,7 @@ extension JSONKind {
 }
 
 extension JSONValue {
-    /// What stands here, shortened, for messages; control and format characters are not repeated.
+    /// The value, shortened, for messages; control and format characters are not repeated.
     package var summary: String {
         switch kind {
         case .string: string.map { (isLikeAnotherKind($0) ? "the text " : "") + printable($0) } ?? "a string"

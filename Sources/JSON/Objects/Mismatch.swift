@@ -27,7 +27,7 @@ package final class Mismatches {
     package private(set) var all: [Mismatch] = []
     /// How many were found after as many as are kept.
     package private(set) var more = 0
-    /// Whether `null` stands for an absent member: in requests it does, in files it may be a slip.
+    /// Whether `null` means an absent member: in requests it does, in files it may be a slip.
     package let admitsNull: Bool
     private let most: Int
 
@@ -35,9 +35,9 @@ package final class Mismatches {
     package static let mostInRequest = 64
 
     /// - Parameters:
-    ///   - admitsNull: Whether `null` stands for an absent member.
-    ///   - most: How many are kept. To say where one is, all that stands before it is passed over, so whoever may send a
-    ///     text full of them would else choose how long it takes to refuse it.
+    ///   - admitsNull: Whether `null` means an absent member.
+    ///   - most: How many are kept. Locating a mismatch means walking the text before it. Without a limit, the sender
+    ///     of a text full of mismatches could choose how long the refusal takes.
     package init(admitsNull: Bool = true, most: Int = Mismatches.mostInRequest) {
         self.admitsNull = admitsNull
         self.most = most
@@ -46,7 +46,7 @@ package final class Mismatches {
     /// How many were found.
     package var count: Int { all.count + more }
 
-    /// Notes what is wrong with a value that stands in the text.
+    /// Notes what is wrong with a value of the text.
     package func add(_ value: JSONValue, _ message: String) {
         add(Mismatch(pointer: value.pointer, offset: value.offset, message: message))
     }

@@ -2,11 +2,11 @@
 
 /// Reads the members of one JSON object into typed values, and notes what does not fit.
 ///
-/// Requests and configuration files are read by the same code: take each member by its name, then call
-/// ``finish()``, which reports the members nobody asked for, with a suggestion for a misspelt name.
+/// The same code reads requests and configuration files: take each member by its name, then call
+/// ``finish()``, which reports the members that were not asked for, with a suggestion for a misspelled name.
 /// A value that does not fit gives `nil` and a mismatch; an absent optional member gives `nil` alone.
 ///
-/// What is generic is inlinable, so that other targets get it compiled for their own types.
+/// Generic functions are inlinable, so that other targets get them compiled for their own types.
 package struct ObjectReader {
     private let value: JSONValue
     private let isObject: Bool
@@ -40,7 +40,7 @@ package struct ObjectReader {
     /// The member of that name; absent or `null` is `nil`.
     package mutating func member(_ name: StaticString) -> JSONValue? {
         asked.append(name)
-        // Most members that a request may have, it has not, and few of those are as long as one that it has.
+        // A request lacks most members that it may have, and few of their names are as long as one that it has.
         guard nameLengths >> UInt64(min(63, name.utf8CodeUnitCount)) & 1 == 1,
             let (place, value) = value.find(name)
         else { return nil }
@@ -106,9 +106,9 @@ package struct ObjectReader {
         return read(found, expected(), parse)
     }
 
-    /// The member of that name, a string, through a throwing initialiser whose error says what is wrong.
+    /// The string member of that name, through a throwing initializer whose error says what is wrong.
     ///
-    /// `make` is given the string's UTF-8.
+    /// `make` gets the string's UTF-8.
     @inlinable
     package mutating func optional<Value, Failure: Error & CustomStringConvertible>(
         _ name: StaticString,
@@ -183,7 +183,7 @@ package struct ObjectReader {
         var count = 0
         for member in object where !names.contains(member.name) {
             count += 1
-            // Each suggestion takes time, and nobody reads a hundred.
+            // Each suggestion takes time, and a reader does not need a hundred.
             guard count <= Self.mostUnknownMembers else { continue }
             let suggestion = nearest(to: member.name, among: names).map { "; did you mean “\($0)”?" } ?? ""
             mismatches.add(member.value, "is not a known member\(suggestion) (\(known))")

@@ -9,7 +9,7 @@ func parsedInteger(_ text: ArraySlice<UInt8>) -> Int64? {
     for byte in radix == 16 ? digits.dropFirst(2) : digits {
         guard let digit = byte.hexadecimalValue else { return nil }
         let (shifted, hasOverflown) = value.multipliedReportingOverflow(by: radix)
-        // Summed on the negative side, whose range is the larger by one.
+        // Sums as a negative number, because the negative range is larger by one.
         let (sum, isTooLow) = shifted.subtractingReportingOverflow(Int64(digit))
         guard !hasOverflown, !isTooLow else { return nil }
         value = sum

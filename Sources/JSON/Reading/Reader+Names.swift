@@ -68,7 +68,7 @@ extension Reader {
         }
         guard one.end - one.start == other.end - other.start else { return false }
         let distance = Int(other.start) - Int(one.start)
-        // Between the quotes, of which there are two kinds.
+        // Without the quotes, because there are two kinds of them.
         let content = Int(one.start) + 1..<Int(one.end) - 1
         for index in content where bytes[index] != bytes[index + distance] { return false }
         return true

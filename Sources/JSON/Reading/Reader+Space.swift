@@ -24,7 +24,7 @@ extension Reader {
         }
     }
 
-    /// Passes over a comment or one of JSON5's further space characters; false where neither stands.
+    /// Skips a comment or one of JSON5's further space characters; false if neither is next.
     private mutating func skipExtendedSpace() throws(Fault) -> Bool {
         switch bytes[position] {
         case .slash:

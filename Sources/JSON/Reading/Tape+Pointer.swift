@@ -3,7 +3,7 @@
 extension Tape {
     /// The RFC 6901 pointer of a value.
     ///
-    /// The target is the value's index; the number of nodes stands for the innermost value still being read.
+    /// The target is the value's index; the number of nodes means the innermost value still being read.
     func pointer(to target: Int) -> String {
         var pointer = ""
         var index = 0
@@ -15,7 +15,7 @@ extension Tape {
         return pointer
     }
 
-    /// The child of a container in which the target lies; its index is nil for a name whose value was never reached.
+    /// The child of a container that holds the target; its index is nil for a name whose value was never reached.
     private func child(of container: Int, holding target: Int) -> (token: String, index: Int?)? {
         guard container < nodes.count, [.object, .array].contains(nodes[container].kind) else { return nil }
         let isObject = nodes[container].kind == .object

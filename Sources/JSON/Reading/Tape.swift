@@ -26,10 +26,10 @@ struct Node {
     var isFinished: Bool { next != 0 }
 }
 
-/// A text and, in the order in which they are written, its values and names.
+/// A text, and its values and names in the order in which they are written.
 ///
-/// An object's node is followed by name, value, name, value …; an array's by its values. Names are compared where
-/// they stand in the text, and unescaped only when somebody asks.
+/// An object's node is followed by name, value, name, value …; an array's by its values. Names are compared in place,
+/// and unescaped only when a caller asks.
 final class Tape: Sendable {
     let bytes: [UInt8]
     let nodes: [Node]

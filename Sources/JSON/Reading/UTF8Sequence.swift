@@ -2,8 +2,8 @@
 
 /// One scalar beyond ASCII, read from its UTF-8 form.
 ///
-/// Source: RFC 3629 section 4, whose table shuts out overlong forms, surrogates and what lies beyond U+10FFFF by
-/// narrowing the second byte.
+/// Source: RFC 3629 section 4, whose table narrows the second byte to exclude overlong forms, surrogates and scalars
+/// beyond U+10FFFF.
 struct UTF8Sequence {
     let scalar: Unicode.Scalar
     /// The byte after the sequence.

@@ -2,15 +2,15 @@
 
 /// Writes one JSON text, without white space, into bytes of its own.
 ///
-/// Commas and colons are put by the writer; names and values are the caller's to give in a sensible order. Strings
-/// and numbers are written as RFC 8785 (JCS) has it, so that an object whose names are given in order is canonical.
-/// What is written is always UTF-8.
+/// The writer puts commas and colons; the caller gives names and values in a sensible order. Strings and numbers are
+/// written as RFC 8785 (JCS) requires, so an object whose names are given in order is canonical.
+/// The output is always UTF-8.
 package struct JSONWriter: Sendable {
     /// What has been written so far.
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
 
-    /// Starts an empty text, with so many bytes set aside for it.
+    /// Starts an empty text, and reserves `capacity` bytes for it.
     package init(reserving capacity: Int = 512) {
         bytes.reserveCapacity(capacity)
     }
@@ -59,7 +59,7 @@ package struct JSONWriter: Sendable {
         add(name, upTo: text.count + 2) { $0.append(quoted: text) }
     }
 
-    /// Writes a member whose string has at most `count` bytes, which `append` adds; they must be ASCII that needs no escape.
+    /// Writes a member whose string `append` adds: at most `count` bytes, all ASCII that needs no escape.
     package mutating func member(
         _ name: StaticString,
         upTo count: Int,
@@ -148,7 +148,7 @@ package struct JSONWriter: Sendable {
     /// Of a number of 64 bits.
     private static let mostDigits = 20
 
-    /// Writes a number in the shortest form that reads back the same; one that is not finite becomes `null`, as in
+    /// Writes a number in the shortest form that reads back the same; a number that is not finite becomes `null`, as in
     /// ECMAScript.
     package mutating func number(_ value: Double) {
         guard value.isFinite else { return null() }
@@ -167,7 +167,7 @@ package struct JSONWriter: Sendable {
 
     /// Puts a value that is JSON already; it is not looked at.
     package mutating func value(json text: [UInt8]) {
-        // As a span, of which nobody counts the owners: the text may be another thread's.
+        // As a span, which needs no reference counting: other threads may use the text too.
         let text = text.span
         bytes.append(addingCapacity: text.count + 1) { target in
             if needsComma { target.append(.comma) }
@@ -278,7 +278,7 @@ extension OutputSpan<UInt8> {
         unsafe text.withUnsafeBufferPointer { unsafe append($0) }
     }
 
-    /// Appends all of `text`, for which there must be room.
+    /// Appends all of `text`, which must fit.
     @inline(__always)
     fileprivate mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
         precondition(text.count <= freeCapacity, "no room for a text")
@@ -300,9 +300,9 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Goes over the bytes from `start` on, eight at a time, while none needs an escape and all are ASCII.
+    /// Walks the bytes from `start`, eight at a time, while all are ASCII and none needs an escape.
     ///
-    /// - Returns: The first byte that is not so, or, if there is none, the first of the fewer than eight at the end.
+    /// - Returns: The first byte that is different, or else the first of the fewer than eight bytes at the end.
     @inline(__always)
     package func endOfPlainWords(from start: Int) -> Int {
         let rest = extracting(start..<count)

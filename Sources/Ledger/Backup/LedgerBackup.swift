@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Storage
 
-/// Makes a backup of a database of SQLite's, while the service may use it.
+/// Makes a backup of an SQLite database, which the service may use meanwhile.
 package struct LedgerBackup {
     private let location: DatabaseLocation
 
@@ -9,9 +9,9 @@ package struct LedgerBackup {
         self.location = location
     }
 
-    /// Copies the database into one file for its owner alone, and verifies the copy before it gets its name.
+    /// Copies the database into one file that only its owner can read, and verifies the copy before it gets its name.
     ///
-    /// The name appears with a whole backup on the disk, or not at all.
+    /// The name appears only when the whole backup is on disk.
     package func run(to path: String) throws(BackupError) -> DatabaseSummary {
         guard case .sqlite = location else { throw .onServer }
         guard !FileNames.exists(path) else { throw .exists(path) }
@@ -33,7 +33,7 @@ package struct LedgerBackup {
         return summary
     }
 
-    /// Who may write leaves nothing beside a database that nothing else uses; who may only read can read it too.
+    /// A connection that can write, because it leaves no files beside an unused database; otherwise a read-only one.
     private func source() throws(StorageError) -> SQLiteConnection {
         do throws(StorageError) {
             if let connection = try location.connectToFile() { return connection }

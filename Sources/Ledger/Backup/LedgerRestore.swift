@@ -3,13 +3,13 @@ import OfferDomain
 package import ServiceRuntime
 package import Storage
 
-/// Puts a backup in the place of a database of SQLite's that nothing uses, and keeps what was there.
+/// Replaces an SQLite database that no process uses with a backup, and keeps the former database.
 package struct LedgerRestore {
     /// What was done.
     package struct Outcome: Hashable, Sendable {
         /// What was found in the backup; it is in use from now on.
         package let restored: DatabaseSummary
-        /// What the database that was replaced is called now; `nil` if there was none.
+        /// The present name of the replaced database; `nil` if there was none.
         package let former: String?
         /// How many entries it has; `nil` also if it can't be read.
         package let formerEntries: Int64?
@@ -50,14 +50,14 @@ package struct LedgerRestore {
         return Outcome(restored: restored, former: former, formerEntries: entries)
     }
 
-    /// Gives the database another name, and the draft the name of the database.
+    /// Renames the database, and gives its name to the draft.
     private func exchange(
         _ draft: String,
         _ target: String,
         _ lock: InstanceLock?
     ) throws(BackupError) -> String? {
         do throws(StorageError) {
-            // A log without its database would be taken for that of the restored one.
+            // SQLite would use a write-ahead log without its database for the restored one.
             guard FileNames.exists(target) || FileNames.exists(target + "-wal") else {
                 try FileNames.rename(draft, as: target)
                 try FileNames.syncFolder(of: target)
@@ -65,7 +65,7 @@ package struct LedgerRestore {
             }
             let former = unusedName("\(target).replaced-\(stamp)")
             try FileNames.giveAway(draft, like: target)
-            // Root may have made it just now, and the service could not open it.
+            // Root may have created it just now; then the service could not open it.
             if let lock { try FileNames.giveAway(lock.path, like: target) }
             try setLogAside(of: target, to: former)
             if FileNames.exists(target) { try FileNames.link(target, as: former) }
@@ -88,7 +88,7 @@ package struct LedgerRestore {
         return unused
     }
 
-    /// What is in the write-ahead log belongs to the former database: carried over, or kept beside it if that can't be done.
+    /// Writes the write-ahead log into the former database, or keeps it beside that if this is not possible.
     private func setLogAside(of target: String, to former: String) throws(StorageError) {
         let isGone: Bool
         do { isGone = try location.removeLog() } catch {

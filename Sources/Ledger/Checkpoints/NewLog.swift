@@ -6,10 +6,10 @@ package import ServiceRuntime
 import Storage
 package import TransparencyLog
 
-/// Begins the log anew under another name, where what was signed under its earlier name can't be put back.
+/// Starts the log again under another name, if what was signed under its earlier name can't be restored.
 ///
-/// The entries that are there stay, and the first one under the new name says what is lost: the last checkpoint that is
-/// known. Nobody can take the two for one log, and witnesses know the new one by its own name.
+/// The existing entries stay. The first entry under the new name says what is lost: the last known checkpoint. The two
+/// logs cannot be confused: witnesses know the new one by its own name.
 package struct NewLog {
     private let key: LogKey
     private let ledger: LedgerAccess
@@ -24,9 +24,9 @@ package struct NewLog {
         self.clock = clock
     }
 
-    /// What was begun.
+    /// The result of starting the log again.
     package struct Outcome: Sendable {
-        /// The last checkpoint that is known of the earlier name; its signature need not be good.
+        /// The last known checkpoint of the earlier name; its signature may be invalid.
         package let previous: Checkpoint
         /// The first checkpoint under the new name; it covers the entry that names ``previous``.
         package let first: SignedCheckpoint
@@ -36,7 +36,7 @@ package struct NewLog {
 
     /// Records what is lost, signs the first checkpoint under the new name, and puts the old one aside.
     ///
-    /// The service must not run. It may be repeated if it was interrupted.
+    /// The service must not run. This may be repeated if it was interrupted.
     package func begin() throws(NewLogError) -> Outcome {
         guard ledger.exists else { throw .records(.databaseGone) }
         let lock: InstanceLock?
@@ -65,9 +65,9 @@ package struct NewLog {
         return try finish(after: previous, connection)
     }
 
-    /// What a run that was interrupted has recorded as lost: the newest entry says it, and no checkpoint covers that yet.
+    /// What an interrupted run has recorded as lost: the newest entry says it, and no checkpoint covers that entry yet.
     ///
-    /// The file from which that run had it may be set aside, and the database may know of less.
+    /// The file that this run read may be set aside already, and the database may know a smaller checkpoint.
     private func recordedLoss(
         _ stored: [CheckpointTable.Stored],
         _ connection: any DatabaseConnection
@@ -82,8 +82,8 @@ package struct NewLog {
         }
     }
 
-    /// A file that says that more was signed under the name is believed, whatever the database has forgotten; one that the
-    /// log fits was left by a run of this very command that was interrupted.
+    /// Refuses if the checkpoint in the file has the new name and does not fit the log; an interrupted run of this
+    /// command leaves one that fits, and a misfit proves earlier use, even if the database has no record of it.
     private func refuseNameInFile(_ connection: any DatabaseConnection) throws(NewLogError) {
         let inFile: [UInt8]?
         do { inFile = try file.read() } catch { throw .file(error) }
@@ -100,8 +100,8 @@ package struct NewLog {
         throw .nameUsed(key.origin)
     }
 
-    /// The largest checkpoint of another name, in the database or in the file; whether its signature is good does not
-    /// matter, since the key may be lost too.
+    /// The largest checkpoint of another name, in the database or in the file; its signature is not checked, because
+    /// the key may be lost too.
     private func previous(_ stored: [CheckpointTable.Stored]) throws(NewLogError) -> Checkpoint {
         let inFile: [UInt8]?
         do { inFile = try file.read() } catch { throw .file(error) }
@@ -111,12 +111,12 @@ package struct NewLog {
         return previous
     }
 
-    /// What a note says, whoever signed it.
+    /// The checkpoint in a note; the signature is not checked.
     private static func checkpoint(in note: [UInt8]) -> Checkpoint? {
         try? Checkpoint(parsing: SignedNote(parsing: note).text)
     }
 
-    /// Signs the first checkpoint, once it is on record what is lost.
+    /// Signs the first checkpoint, after the loss is on record.
     private func finish(
         after previous: Checkpoint,
         _ connection: any DatabaseConnection
@@ -130,7 +130,7 @@ package struct NewLog {
         } catch {
             throw .signing("\(error)")
         }
-        // The file first: what is only half done is refused at the start, and can be done again.
+        // The file first: a half-finished run is refused when the service starts, and can be repeated.
         let oldFile = try replaceFile(previous, first)
         let outcome: CheckpointTable.Keeping
         do { outcome = try CheckpointTable(connection: connection).keep(first) } catch {
@@ -143,7 +143,7 @@ package struct NewLog {
     private func replaceFile(_ previous: Checkpoint, _ first: SignedCheckpoint) throws(NewLogError) -> String? {
         let aside = "\(file.path).\(previous.size)"
         do throws(CheckpointFileError) {
-            // One of the new name was left by a run that was interrupted, and has no worth; that run has set the old one aside.
+            // An interrupted run left a file of the new name, which is worthless; that run has set the old file aside.
             let present = try file.read()
             if let present, Self.checkpoint(in: present)?.origin != key.origin { try file.setAside(as: aside) }
             try file.write(first.ownNote.bytes)
@@ -155,7 +155,7 @@ package struct NewLog {
 }
 
 extension Checkpoint {
-    /// What an entry `log.restarted` says of the log before; `nil` for every other entry.
+    /// The earlier log's checkpoint in a `log.restarted` entry; `nil` for every other entry.
     fileprivate init?(lostBy entry: [UInt8]) {
         guard AuditEntry.beginning(of: entry).event == .logRestarted,
             let members = (try? JSONDocument(entry))?.root.object,
@@ -168,14 +168,14 @@ extension Checkpoint {
     }
 }
 
-/// Why no log was begun.
+/// Why no log was started.
 package enum NewLogError: Error, Sendable, CustomStringConvertible {
     case records(LedgerError)
     case file(CheckpointFileError)
     case signing(String)
-    /// There is no checkpoint yet, so there is nothing to begin anew.
+    /// No checkpoint exists yet, so there is nothing to start again.
     case nothingSigned
-    /// Checkpoints were signed under that name already.
+    /// Checkpoints were already signed under that name.
     case nameUsed(LogOrigin)
 
     /// A sentence for the person who ran the command.

@@ -3,9 +3,9 @@ package import Configuration
 import JSON
 package import OfferDomain
 
-/// The purchases of an original transaction are to carry another app account token.
+/// A request to set another app account token for the purchases of an original transaction.
 package struct AccountTokenChange: Sendable {
-    /// Of the request, by which its two entries are found.
+    /// The ID of the request, by which its two entries are found.
     let requestID: UniqueID
     let receivedAt: Timestamp
     /// Who asked for it.
@@ -13,17 +13,17 @@ package struct AccountTokenChange: Sendable {
     /// `nil` without an idempotency key.
     let claim: IdempotencyClaim?
     package let bundleID: BundleID
-    /// The key that the App Store will be asked with.
+    /// The key that the service will ask the App Store with.
     let keyID: KeyID
     /// The purchases.
     let chain: ChainKey
     /// The customer of the purchases.
     let customer: Pseudonym
-    /// The token that they are to carry.
+    /// The token that the purchases will carry.
     let token: Pseudonym
-    /// For the offers that redemptions are of.
+    /// The catalog with the offers of redemptions.
     let catalog: Catalog
-    /// What the ledger may have of these three under earlier secrets.
+    /// The keys of these three, with those that the ledger may have under earlier secrets.
     let rotatedKeys: [RotatedKey]
 
     /// What is asked for, by the names that stores and apps use.
@@ -32,9 +32,9 @@ package struct AccountTokenChange: Sendable {
         package let bundleID: BundleID
         /// Names the purchases.
         package let originalTransactionID: TransactionID
-        /// What they are to carry.
+        /// The token that they will carry.
         package let appAccountToken: UniqueID
-        /// The customer that the token stands for.
+        /// The customer that the token identifies.
         package let customerID: CustomerID
 
         package init(
@@ -65,7 +65,7 @@ package struct AccountTokenChange: Sendable {
     /// The epoch of the secret that the three are made with.
     var epoch: String { customer.epoch }
 
-    /// What the ledger learns when the token is set: a purchase would show the same later.
+    /// What the ledger records when the token is set; a later purchase would show the same.
     func report(at instant: Timestamp) -> SubscriptionReport {
         let holders = [
             SubscriptionHolder(subscription: chain.bytes, kind: .customer, subject: customer.ledgerKey, since: nil),
@@ -86,7 +86,7 @@ package struct AccountTokenChange: Sendable {
 extension AccountTokenChange {
     /// What is to be done about a change.
     package enum Ruling: Sendable {
-        /// It is on record that the App Store is asked next; there, if the ledger knows where the purchases are.
+        /// It is recorded that the service asks the App Store next, in this environment if the ledger knows it.
         case ask(StoreEnvironment?)
         /// It was made before, for the same idempotency key.
         case made(Made)

@@ -2,15 +2,15 @@
 import OfferDomain
 package import Storage
 
-/// Which anonymous customers became which known ones, and which subscriptions came to whom from somebody else.
+/// Which anonymous customers became which known ones, and which subscriptions moved from one account to another.
 ///
-/// A link leads one step, in both directions, and no further. For customers without one nothing is read, as long as there
-/// is one epoch of customer ids: a filter in memory knows them. Used by one thread, inside an open transaction.
+/// A link leads one step, in both directions, and no further. With only one epoch of customer IDs, nothing is read for
+/// customers without a link: a filter in memory finds them. Used by one thread, inside an open transaction.
 package final class CustomerLinks {
     /// One end of a link, seen from the other.
     struct Link: Hashable {
         let subject: [UInt8]
-        /// Whether a backend or a store says so; a user's token says it of devices that may be another person's.
+        /// Whether a backend or a store vouches for it; a user's token may link a device that is another person's.
         var isVouched: Bool
     }
 
@@ -20,7 +20,7 @@ package final class CustomerLinks {
     private var nextEntry: Int64 = 0
     /// Whether there may be links that the filter does not have.
     private var isStale = true
-    /// Whether links may have been given other keys by somebody else, of which no entry tells.
+    /// Whether another instance may have moved links to other keys, which no entry records.
     private var mayMove = false
 
     package init(connection: any DatabaseConnection) {
@@ -29,10 +29,10 @@ package final class CustomerLinks {
 
     // MARK: - The filter
 
-    /// Somebody else has written to the ledger, or what was written was undone.
+    /// Notes that another process has written to the ledger, or that a transaction was undone.
     func ledgerChanged() { isStale = true }
 
-    /// Everything that was added is durable; the next entry of the log will have that index.
+    /// Notes that everything that was added is durable; the next entry of the log will have that index.
     func committed(nextEntry: Int64) {
         if !isStale { self.nextEntry = nextEntry }
     }
@@ -43,7 +43,7 @@ package final class CustomerLinks {
     }
 
     private var newest: SQL {
-        // The second bound tells a planner that few rows are meant.
+        // The second bound makes a query planner expect few rows.
         SQL(
             "SELECT from_subject, to_subject FROM customer_links WHERE entry_index >= ? AND entry_index < ?",
             .integer(nextEntry),
@@ -51,7 +51,7 @@ package final class CustomerLinks {
         )
     }
 
-    /// Has the filter know all links; what is asked for later does so too.
+    /// Brings the filter up to date with all links; later reads do so too.
     func refresh() throws(StorageError) {
         guard isStale else { return }
         if nextEntry > 0 {
@@ -62,7 +62,7 @@ package final class CustomerLinks {
         isStale = false
     }
 
-    /// Reads the table in its own order, with room for as many again.
+    /// Reads the table in its own order; the filter gets room for as many again.
     private func readAll() throws(StorageError) {
         let count = try connection.first(SQL("SELECT count(*) FROM customer_links")) { $0.integer(0) } ?? 0
         filter = ScalableBloomFilter(room: max(64, 4 * Int(count)))
@@ -71,7 +71,7 @@ package final class CustomerLinks {
 
     private func insert(_ links: SQL) throws(StorageError) {
         try connection.rows(links) { row in
-            // Nobody asks for others, which only somebody else can have written.
+            // No request asks for keys of other lengths, which only another program can have written.
             for subject in [row.blob(0), row.blob(1)] where subject.count == GrantOffset.subjectBytes {
                 filter.insert(subject)
             }
@@ -85,9 +85,9 @@ package final class CustomerLinks {
         try subjects + links(of: subjects).map(\.subject)
     }
 
-    /// Those that are linked to one of the subjects, in either direction, but are none of them; each once.
+    /// The others that are linked to one of the subjects, in either direction; each once.
     ///
-    /// Each says whether a backend or a store says so, or only a user's token.
+    /// Each link says whether a backend or a store vouches for it, or only a user's token.
     func links(of subjects: [[UInt8]]) throws(StorageError) -> [Link] {
         try refresh()
         var found: [Link] = []
@@ -116,7 +116,7 @@ package final class CustomerLinks {
         ) { Link(subject: $0.blob(0), isVouched: $0.integer(1) != 0) }
     }
 
-    /// Whether one link leads from one to the other, in whichever direction, and a backend or a store says so.
+    /// Whether a link joins the two, in either direction, and a backend or a store vouches for it.
     func areVouched(_ one: [UInt8], _ other: [UInt8]) throws(StorageError) -> Bool {
         try links(of: [one]).contains { $0.subject == other && $0.isVouched }
     }
@@ -142,12 +142,12 @@ package final class CustomerLinks {
 
     // MARK: - Writing
 
-    /// Customers have keys of several epochs, so whoever shares the database may give links those in force.
+    /// Customers have keys of several epochs, so another instance may move links to the keys in force.
     ///
-    /// From then on the links of everybody are read: the filter would not hear of it.
+    /// From then on the links of every customer are read, because the filter would not know of the move.
     func expectMoves() { mayMove = true }
 
-    /// Adds a link, or vouches for one that is there, from then on; the entry of that index says so.
+    /// Adds a link, or vouches for an existing one from `instant` on; `entry` is the index of the entry that says so.
     func add(
         _ from: [UInt8],
         to link: Link,

@@ -20,25 +20,25 @@ package struct AppInStores: Sendable {
     }
 }
 
-/// An anonymous customer has become a known one: what one was granted counts for the other from now on.
+/// An anonymous customer has become a known one; from now on, grants to either count for both.
 package struct CustomerTransfer: Sendable {
     /// The anonymous customer.
     package let from: Pseudonym
     /// The known customer.
     package let to: Pseudonym
-    /// Under whose secret both are.
+    /// The epoch of the secret that both pseudonyms are made with.
     package let epoch: String
     /// The app that both are customers of.
     package let app: AppInStores
     /// Who reported it; the entry names the caller.
     package let callerID: CallerID
-    /// Whether a backend says so: then purchases follow the link, and not caps alone.
+    /// Whether a backend vouches for it; then the link applies to purchases too, and not only to caps.
     package var isVouched = true
-    /// For the offers that redemptions are of.
+    /// The catalog with the offers of redemptions.
     package let catalog: Catalog
     /// For the redemptions at Google Play; `nil` if the app isn't there.
     package let playContext: PlayContext?
-    /// To how many customers the anonymous one may be linked.
+    /// How many customers the anonymous one may be linked to.
     package let mostCustomers: Int
 
     /// Takes both under the newest secret, and the limit of links from the app's policy.
@@ -65,7 +65,7 @@ package struct CustomerTransfer: Sendable {
 package struct SubscriptionTransfer: Sendable {
     /// The key of what was bought under the first account: of a chain, or of a purchase.
     package let subscription: [UInt8]
-    /// The keys of the accounts' pseudonyms.
+    /// The key of the pseudonym of the account that had it before.
     package let from: [UInt8]
     /// The key of the pseudonym of the account that has it now.
     package let to: [UInt8]
@@ -93,11 +93,11 @@ package struct SubscriptionTransfer: Sendable {
     }
 }
 
-/// What came of a ``CustomerTransfer``, durable if anything was changed.
+/// The result of a ``CustomerTransfer``, durable if anything was changed.
 package enum TransferOutcome: Hashable, Sendable {
-    /// They are linked since that instant; `isRepeated` says that they had been linked before.
+    /// The two are linked since that instant; `isRepeated` says that they were linked before.
     case transferred(at: Timestamp, isRepeated: Bool)
-    /// One of the two has as many links as anybody may have; nothing was changed.
+    /// One of the two has reached its limit of links; nothing was changed.
     case tooManyLinks(CustomerTransfer.Side)
 }
 

@@ -6,7 +6,7 @@ package import Storage
 package struct StoredAttributeTable {
     private let connection: any DatabaseConnection
 
-    /// In one transaction: requests wait for it.
+    /// How many rows one transaction deletes: requests wait for it.
     private static let mostAtOnce: Int64 = 256
 
     package init(connection: any DatabaseConnection) {
@@ -43,7 +43,7 @@ package struct StoredAttributeTable {
         )
     }
 
-    /// Stores them in place of all that was stored of the customer; the entry of that index says so.
+    /// Stores them in place of all that was stored of the customer; `entry` is the index of the entry that says so.
     func store(_ stored: StoredAttributes, of subject: [UInt8], entry: Int64) throws(StorageError) {
         let row: [SQLValue] = [
             .blob(subject),

@@ -20,17 +20,17 @@ package struct StoredAttributes: Hashable, Sendable {
     package let expiresAt: Timestamp
 }
 
-/// The names of what a decision took from what a backend had stored.
+/// The names of the stored attributes and facts that a decision used.
 package struct StoredNames: Hashable, Sendable {
-    /// Of attributes; `nil` if nothing that is stored was looked at for them.
+    /// Names of attributes; `nil` if no stored attributes were looked at.
     package var attributes: [String]?
-    /// Of facts; empty if none decided anything.
+    /// Names of facts; empty if none decided anything.
     package var facts: [String] = []
 }
 
 /// What a backend has the ledger store of a customer, or delete.
 package struct AttributeChange: Sendable {
-    /// Whose attributes they are.
+    /// The customer that the attributes belong to.
     package let user: Pseudonym
     /// The epoch of the secret that the pseudonym is made with.
     package let epoch: String
@@ -89,7 +89,7 @@ extension Attributes {
         return writer.bytes
     }
 
-    /// As much as a request may have, six times over: that is what a character takes at most that is written out.
+    /// Six times as much as a request may have: an escaped character takes at most six bytes.
     private static let limits = JSONLimits(maximumBytes: 6 * 65_536)
 
     /// Reads what ``json`` writes; `nil` for anything else.

@@ -9,7 +9,7 @@ package struct StoredFacts: Hashable, Sendable {
     /// The names of its members.
     package let names: [String]
 
-    /// Takes an object over whose members ``CustomerFactsReader`` has read without a mismatch; `null` states nothing.
+    /// Takes an object that ``CustomerFactsReader`` has read without a mismatch; `null` states nothing.
     package init(_ object: JSONObject) {
         let stated = object.filter { !$0.value.isNull }.sorted { $0.name < $1.name }
         names = stated.map(\.name)
@@ -35,12 +35,12 @@ package struct StoredFacts: Hashable, Sendable {
         return CustomerFactsReader.read(document.root, observedAt: storedAt, into: Mismatches())
     }
 
-    /// As of a request's body, with room for characters that are written out.
+    /// The limit of a request's body, with room for escaped characters.
     private static let limits = JSONLimits(maximumBytes: 6 * 65_536)
 }
 
 extension StoredFacts {
-    /// What each fact tells that rules read; whatever is of one request alone is not among them.
+    /// The needs of rules that each fact meets; facts that belong to a single request are left out.
     private static let needs: [String: FactNeeds] = [
         "subscribedBefore": .subscribedBefore,
         "status": [.status, .subscribedBefore],
@@ -67,10 +67,10 @@ extension StoredFacts {
         needs.filter { !$0.value.isDisjoint(with: wanted) }.keys.sorted()
     }
 
-    /// Whether a fact says of which subscription others are, and is of no use alone.
+    /// Whether a fact says which subscription the others are about, and has no use alone.
     package static func qualifies(_ name: String) -> Bool { name == "subscriptionGroupId" }
 
-    /// Whether a fact is of one request, and so cannot be stored for others.
+    /// Whether a fact belongs to one request, and so cannot be stored for others.
     package static func isOfOneRequest(_ name: String) -> Bool {
         ["originalTransactionId", "appOrigin", "deviceIntegrity", "appLicensed"].contains(name)
     }

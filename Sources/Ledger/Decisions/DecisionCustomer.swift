@@ -15,17 +15,17 @@ package struct PseudonymizedName: Hashable, Sendable {
     }
 }
 
-/// Whom a request says that a decision is about, before any evidence: a backend's word, or what an app claims.
+/// The customer that a request names, before any evidence: a backend states it, or an app claims it.
 ///
-/// What evidence shows is in ``StoreKnowledge/shownNames``, and counts beside these.
+/// What evidence shows is in ``StoreKnowledge/shownNames``, and counts too.
 package struct DecisionCustomer: Sendable {
-    /// Each once; the one that the caller calls its own comes first.
+    /// Each name once; the caller's own name for the customer comes first.
     package let names: [PseudonymizedName]
-    /// Under whose secret the pseudonyms, and all other keys of the request, are made.
+    /// The epoch of the secret that makes the pseudonyms and all other keys of the request.
     package let epoch: String
     /// The ledger's key of the account that purchases made with the grant will name; `nil` if they will name none.
     package let account: [UInt8]?
-    /// The facts that a trusted caller stated; of an app's, what it has proven of itself.
+    /// The facts that a trusted caller stated; for an app, what it has proven about itself.
     package let facts: SharedFacts
     /// `nil` if no trusted caller stated any.
     package let attributes: Attributes?

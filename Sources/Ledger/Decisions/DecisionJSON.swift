@@ -38,7 +38,7 @@ package struct DecisionJSON: Sendable {
         return writer.bytes
     }
 
-    /// Writes the decision; without its findings only the outcome is told, and when to ask again.
+    /// Writes the decision; without findings, only the outcome, the policy and when to ask again.
     package func write(showsFindings: Bool, to writer: inout JSONWriter) {
         writer.beginObject()
         writer.member("outcome", plain: decision.outcome.rawValue)

@@ -14,9 +14,9 @@ package struct DecisionOrigin: Sendable {
     package let catalog: Catalog
     /// `nil` without an idempotency key.
     package var idempotency: IdempotencyClaim?
-    /// What the app that asks has proven of itself, where that counts for the offer.
+    /// What the requesting app has proven about itself, if that counts for the offer.
     package var genuineApp: GenuineApp?
-    /// Whether the answer can still be sent; `nil` of a caller that waits however long it takes.
+    /// Whether the answer can still be sent; `nil` for a caller that waits without limit.
     package var isAwaited: (@Sendable () -> Bool)?
 
     package init(requestID: UniqueID, receivedAt: Timestamp, caller: Caller, catalog: Catalog) {

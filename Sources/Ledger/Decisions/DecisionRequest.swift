@@ -6,17 +6,17 @@ package import OfferDomain
 
 /// What is to be decided, and recorded, in one transaction of the ledger.
 ///
-/// A class, because it is handed on several times for each request and never changes. What the committer looks at for every
-/// request comes first, and what it would have to work out is worked out here: it is on another thread, and so perhaps another
-/// core, to which each cache line of this has to come.
+/// A class, because it never changes and each request passes it on several times. The members that the committer reads
+/// for every request come first, and its derived values are computed here: the committer is on another thread, perhaps
+/// on another core, and each cache line of this object must travel there.
 package final class DecisionRequest: Sendable {
     /// The catalog's offer, whose rules decide.
     package let offer: CatalogOffer
-    /// What is stated, and of the subscription group that the offer's plan is in, as far as it says of which it is.
+    /// The stated facts, without those about a subscription of another group than the offer's.
     package let facts: SharedFacts
-    /// Whether nothing is missing there that the offer's rules read.
+    /// Whether ``facts`` has everything that the offer's rules read.
     let hasAllFacts: Bool
-    /// Under which key a retry gets the same answer; `nil` without `Idempotency-Key`.
+    /// The key under which a retry gets the same answer; `nil` without `Idempotency-Key`.
     package let idempotency: IdempotencyClaim?
     /// What the ledger may have of the customer under earlier secrets.
     let rotatedKeys: [RotatedKey]
@@ -24,21 +24,21 @@ package final class DecisionRequest: Sendable {
     let namedSubjects: [[UInt8]]
     /// The keys of the names alone, without those of subscriptions.
     let customers: [[UInt8]]
-    /// Whose grants those keys lead to.
+    /// The kinds of owners whose grants may be looked up by those keys.
     let owners: GrantOwners
     /// Whether a trusted caller says who the customer is, or evidence shows it.
     let isProven: Bool
     /// What records call the customer: a JSON list of pseudonyms.
     let users: [UInt8]
-    /// What is granted if it is granted, and not as what was granted before under the same idempotency key.
+    /// The terms of a new grant; a replay under the same idempotency key has the terms of the first grant.
     package let terms: GrantTerms
-    /// Whom the request says that it is about.
+    /// The customer that the request names.
     package let customer: DecisionCustomer
     /// Everything the customer is known as: what the request says, and then what evidence shows; each once.
     package let names: [PseudonymizedName]
     /// What the store itself says of the customer, and how far it is known.
     package let knowledge: StoreKnowledge
-    /// For which subscription purchases at Google Play are looked at; `nil` if the entry is in the App Store alone.
+    /// The subscription whose purchases at Google Play are read; `nil` if the entry is in the App Store only.
     package let googlePlayScope: GooglePlayScope?
     /// The caller, the time, and the catalog.
     package let origin: DecisionOrigin
@@ -61,7 +61,7 @@ package final class DecisionRequest: Sendable {
         (namedSubjects, customers) = Self.subjects(names, knowledge.shownPurchases)
         let isShown = !shown.isEmpty || !knowledge.shownPurchases.isEmpty
         isProven = knowledge.isVouchedFor || isShown
-        // Of a name that is only claimed nothing is told, whoever may have it.
+        // A name that the caller only claims must not reveal whether its customer has grants.
         owners = isProven || offer.policy.admitsUnprovenCustomers ? Self.owners(names, knowledge, isShown: isShown) : []
         users = Self.users(names)
         rotatedKeys = names.compactMap { RotatedKey($0.pseudonym) } + knowledge.rotatedKeys
@@ -81,14 +81,14 @@ package final class DecisionRequest: Sendable {
     package var callerID: CallerID { origin.caller.id }
     /// The policy in force, `sha256:…` over the offers file.
     package var policyName: String { origin.catalog.policyName }
-    /// What the customer gets if the decision is one that it has an answer to.
+    /// What the customer gets if it has an answer to the outcome of the decision.
     package var grantable: Grantable { terms.grantable }
     /// `nil` if no trusted caller stated any.
     package var attributes: Attributes? { customer.attributes }
 
-    /// Under whose secret the keys of the request are made.
+    /// The epoch of the secret that makes the keys of the request.
     package var epoch: String { customer.epoch }
-    /// The keys of whom evidence shows.
+    /// The keys of the names and purchases that evidence shows.
     package var shownSubjects: [[UInt8]] { knowledge.shownSubjects }
     /// See ``DecisionCustomer/account``.
     var account: [UInt8]? { customer.account }
@@ -110,7 +110,7 @@ package final class DecisionRequest: Sendable {
         return (subjects, names.filter(\.identity.namesCustomer).map(\.pseudonym.ledgerKey))
     }
 
-    /// Whom evidence shows is a customer whose grants can be counted, whatever they are called.
+    /// If evidence shows the customer, grants under customer names count, whatever names the request has.
     private static func owners(
         _ names: [PseudonymizedName],
         _ knowledge: StoreKnowledge,
@@ -131,7 +131,7 @@ package final class DecisionRequest: Sendable {
         return writer.bytes
     }
 
-    /// An entry has room for so many; grants count for all.
+    /// An entry has room for this many names; grants count for all names.
     private static let mostRecordedNames = 16
 
     /// The same request when more is known of the customer.

@@ -5,7 +5,7 @@ package import OfferDomain
 
 /// What a request has proven about the app that sent it: it is the team's own, on a real device.
 ///
-/// Each store has a way of its own for this: App Attest is the App Store's, Play Integrity that of Google Play.
+/// Each store has its own means: App Attest for the App Store, Play Integrity for Google Play.
 package struct GenuineApp: Hashable, Sendable {
     /// The app that was proven; a request about another one has proven nothing.
     package let app: AppName
@@ -26,12 +26,12 @@ package struct GenuineApp: Hashable, Sendable {
         case playIntegrity(DeviceIntegrity, isLicensed: Bool?)
     }
 
-    /// By which means an app proves itself.
+    /// The means by which an app proves itself.
     package enum Method: String, CaseIterable, Sendable {
         case appAttest = "app-attest"
         case playIntegrity = "play-integrity"
 
-        /// The store whose offers a proof counts for.
+        /// A proof counts for offers of this store.
         package var store: Store {
             switch self {
             case .appAttest: .appStore

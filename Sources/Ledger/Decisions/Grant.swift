@@ -3,7 +3,7 @@ package import OfferDomain
 
 /// What exactly may be signed, or bought, upon a grant.
 ///
-/// Known before anything is decided: the thread that asks makes them, and has them at hand when it signs.
+/// The requesting thread makes them before the decision, and still has them when it signs.
 package final class GrantTerms: Sendable {
     /// What is granted on these terms.
     package let grantable: Grantable
@@ -34,7 +34,7 @@ package final class GrantTerms: Sendable {
         intents = try grantable.intents(allows: allows, nonce: nonce, at: signedAt)
     }
 
-    /// Of what is not delivered, and only looked at.
+    /// The terms of a preview, which delivers nothing.
     package init(id: UniqueID, at instant: Timestamp) {
         grantable = .preview
         (self.id, nonce, signedAt) = (id, id, instant)
@@ -44,7 +44,7 @@ package final class GrantTerms: Sendable {
 
 /// Permission to sign, or to buy, already on disk.
 package struct Grant: Sendable {
-    /// What may be signed; of a replay, the terms of the first request.
+    /// What may be signed; for a replay, the terms of the first request.
     package let terms: GrantTerms
     /// A decision, or an earlier request.
     package let basis: Basis
@@ -53,7 +53,7 @@ package struct Grant: Sendable {
         (self.terms, self.basis) = (terms, basis)
     }
 
-    /// The ID of the grant: that of the request that it was first given to.
+    /// The ID of the grant: the ID of the first request that got it.
     package var id: UniqueID { terms.id }
 
     /// What a grant rests on.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// What a customer gets who may have an offer.
+/// What a customer gets if they may have an offer.
 package enum Grantable: Sendable {
     /// Something that the App Store wants signed.
     case signature(SigningPlan)
-    /// Leave to buy what Google Play shows to everybody; nothing is signed.
+    /// Permission to buy an offer that Google Play shows to all customers; nothing is signed.
     case authorization(AuthorizationPlan)
-    /// To be told whether the offer could be had; nothing is granted, and nothing recorded.
+    /// Only the answer whether the customer could have the offer; nothing is granted or recorded.
     case preview
 
     /// What is delivered upon a decision: true allows, false denies, and `nil` is nothing.
@@ -19,7 +19,7 @@ package enum Grantable: Sendable {
         }
     }
 
-    /// Why nobody can have it just now; `nil` if it can be had.
+    /// Why no customer can have it now; `nil` if customers can.
     package var obstacle: AuthorizationObstacle? {
         guard case .authorization(let plan) = self, case .failure(let obstacle) = plan.offer else { return nil }
         return obstacle
@@ -38,11 +38,11 @@ package enum Grantable: Sendable {
     }
 }
 
-/// Leave to buy an offer at Google Play, as far as the store's own catalog lets it be given.
+/// Permission to buy an offer at Google Play, as far as the store's own catalog allows.
 ///
-/// A class, so that what is delivered is small to hand on.
+/// A class, so that a ``Grantable`` is small to pass on.
 package final class AuthorizationPlan: Sendable {
-    /// The offer as the store has it; or why it can't be authorized, whoever asks.
+    /// The offer as the store has it, or why it can't be authorized for any customer.
     package let offer: Result<ValidatedOffer, AuthorizationObstacle>
     /// The offer as the catalog names it.
     package let listing: GooglePlayOfferKey
@@ -61,7 +61,7 @@ package final class AuthorizationPlan: Sendable {
     }
 }
 
-/// Why an offer at Google Play can't be authorized for anybody just now.
+/// Why an offer at Google Play can't be authorized for any customer now.
 package enum AuthorizationObstacle: Error, Hashable, Sendable {
     /// The offer is not set up as it must be.
     case fault(OfferFault)

@@ -12,7 +12,7 @@ package struct IdempotencyClaim: Hashable, Sendable {
     package let keyDigest: [UInt8]
     /// Over the body of the request and the offer that it names, 32 bytes.
     package let requestDigest: [UInt8]
-    /// How many bytes at the start of that are over the body alone, so that it can be told which of both differs.
+    /// How many leading bytes of ``requestDigest`` are over the body alone, to see which of the two differs.
     private let bodyBytes: Int
 
     /// With users' tokens, each customer has keys of their own.

@@ -24,7 +24,7 @@ package struct RecordedDecision: Sendable {
         nextEligibleAt = object["nextEligibleAt"]?.string
     }
 
-    /// Writes it as it was told, or would have been without its findings.
+    /// Writes the decision as the service first answered it, with or without its findings.
     package func write(showsFindings: Bool, to writer: inout JSONWriter) {
         if showsFindings { return writer.value(json: json) }
         writer.beginObject()

@@ -4,7 +4,7 @@ package import JSON
 
 /// The client library of an app, as the app names it: what a failure may have in common with others.
 package struct ReportedClient: Hashable, Sendable {
-    /// The library's name, such as that of an SDK.
+    /// The library's name, such as an SDK's.
     package let library: String?
     /// The library's version.
     package let version: String?

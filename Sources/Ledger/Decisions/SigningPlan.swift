@@ -3,7 +3,7 @@ package import Configuration
 package import Cryptography
 package import OfferDomain
 
-/// The forms in which an offer can be signed; what is no promotional offer has one, the JWS.
+/// The forms in which an offer can be signed; anything but a promotional offer has only the JWS.
 package enum SignatureForm: String, CaseIterable, Hashable, Sendable {
     /// Apple's original signature: DER over seven joined fields.
     case v1
@@ -21,9 +21,9 @@ package struct SigningIntent: Sendable {
     package let jws: CompactJWS?
 }
 
-/// What the App Store is told, all but the decision.
+/// What is signed for the App Store, except the decision.
 package enum SigningSubject: Sendable {
-    /// A promotional offer, in each of the forms; said only to who may have it.
+    /// A promotional offer, in each of the forms; signed only for a customer who may have it.
     ///
     /// `transactionID` is any transaction of the customer, for the JWS.
     case promotionalOffer(OfferID, transactionID: TransactionID?, forms: [SignatureForm])
@@ -39,7 +39,7 @@ package enum SigningSubject: Sendable {
         }
     }
 
-    /// The audience of the JWS; `nil` of promotional offers, whose records don't name it.
+    /// The audience of the JWS; `nil` for promotional offers, because their records don't name it.
     package var recordedAudience: KeyPurpose? {
         switch self {
         case .promotionalOffer: nil
@@ -48,11 +48,11 @@ package enum SigningSubject: Sendable {
     }
 }
 
-/// Who signs what for whom, all but the answer, the nonce and the instant, which only a grant gives.
+/// What a request signs, and with which key; the grant adds the answer, the nonce and the time.
 ///
-/// A class, because it is handed on several times for each request and never changes.
+/// A class, because it never changes and each request passes it on several times.
 package final class SigningPlan: Sendable {
-    /// The key that signs, for whose purpose and app the request is.
+    /// The key that signs; the request is for this key's purpose and app.
     package let key: SigningKey
     /// The App Store's names of app, product and offer.
     package let listing: AppStoreListing
@@ -79,7 +79,7 @@ package final class SigningPlan: Sendable {
 
     /// The exact bytes of every form, digested; `allows` is an ``SigningSubject/answer(to:)``.
     ///
-    /// - Throws: `PayloadError` if the built payload does not split into what went in; a mistake of ours.
+    /// - Throws: `PayloadError` if the built payload does not split into its parts again; a bug in the service.
     package func intents(
         allows: Bool,
         nonce: UniqueID,

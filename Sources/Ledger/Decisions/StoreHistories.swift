@@ -8,14 +8,14 @@ struct StoreHistories {
     /// `nil` of a store that the entry isn't in.
     var appStore: SubscriptionHistory?
     var googlePlay: GooglePlayHistory?
-    /// Offers at Google Play that the catalog has no more, and that were the developer's own while it had them.
+    /// Offers at Google Play that the catalog no longer has, and that were developer-determined while it had them.
     var formerOffers: Set<GooglePlayOfferPath> = []
 
     init(_ request: DecisionRequest) {
         self.request = request
     }
 
-    /// What the rules are told: of the offer's own store, joined with what is known in the other.
+    /// The facts that the rules read: those of the offer's own store, joined with those of the other store.
     var facts: CustomerFacts {
         switch (request.offer.listing, request.offer.otherListing) {
         case (.appStore, nil): appStoreFacts
@@ -68,8 +68,8 @@ struct StoreHistories {
         (appStore?.chains.keys.map(\.bytes) ?? []) + (googlePlay?.purchases.keys.map(\.bytes) ?? [])
     }
 
-    /// In which of the stores' two worlds the customer is looked at: of an entry in both, in the same one in both, so
-    /// that a test purchase in one never stands beside real ones in the other.
+    /// The environment in both stores, so that test purchases in one never count beside real ones in the other; `nil`
+    /// if the entry is in one store only.
     private var environment: StoreEnvironment? {
         guard let appStore, let googlePlay else { return nil }
         return appStore.isOfProduction || googlePlay.isOfProduction ? .production : .sandbox
@@ -87,7 +87,7 @@ struct StoreHistories {
         )
     }
 
-    /// Of a customer of whom the App Store can still tell more, that nothing is known is not that there is nothing.
+    /// The App Store's facts; while the App Store may know more, missing facts count as unknown, not as absent.
     private var ownAppStoreFacts: CustomerFacts {
         let facts = appStoreFacts
         guard canTellMore, !facts.hasSubscription, facts.statusesReadAt == nil else { return facts }
@@ -116,10 +116,10 @@ struct StoreHistories {
             }
     }
 
-    /// Whether an answer of Google Play may help to know all refunds, though it tells none: by showing that purchases of which
-    /// messages told are this customer's, or are still as they were.
+    /// Whether an answer of Google Play may help to know all refunds, although it has none: it can show that purchases
+    /// that messages reported are this customer's, or are unchanged.
     ///
-    /// One of which no message told leaves them open, and so does one of which nothing is known yet.
+    /// A purchase that no message reported leaves the refunds open, and so does a purchase that is not known yet.
     private func canTellRefunds(_ history: GooglePlayHistory) -> Bool {
         guard !hasReadAll(history), let scope = request.googlePlayScope,
             request.knowledge.googlePlayPurchases.isSubset(of: history.purchases.keys)

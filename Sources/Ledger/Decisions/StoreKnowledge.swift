@@ -2,9 +2,9 @@
 package import Configuration
 package import OfferDomain
 
-/// What a ``DecisionRequest`` brings along of the store's own knowledge.
+/// What a ``DecisionRequest`` has from the store.
 package struct StoreKnowledge: Sendable {
-    /// What most requests bring nothing of.
+    /// What most requests do not have.
     private struct Told: Sendable {
         var report: SubscriptionReport?
         var googlePlayReport: GooglePlayPurchaseReport?
@@ -25,7 +25,7 @@ package struct StoreKnowledge: Sendable {
         }
     }
 
-    /// Kept apart: who hands the knowledge on would else copy and count each of these, also where there is none.
+    /// A separate object: otherwise each copy of the knowledge copies and retains every member, even if all are empty.
     private final class SharedTold: Sendable {
         let value: Told
 
@@ -47,7 +47,7 @@ package struct StoreKnowledge: Sendable {
         get { shared?.value.googlePlayReport }
         set { told.googlePlayReport = newValue }
     }
-    /// Whether it tells what the ledger may not have.
+    /// Whether it has knowledge that the ledger may not have.
     var isTold: Bool {
         guard let told = shared?.value else { return false }
         return told.report != nil || told.googlePlayReport != nil || namesPurchases
@@ -68,9 +68,9 @@ package struct StoreKnowledge: Sendable {
         get { shared?.value.subjects ?? [] }
         set { told.subjects = newValue }
     }
-    /// The keys of pseudonyms that the account of the store has in the ledger, if what is signed is bound to one.
+    /// The keys of the store account's pseudonyms in the ledger, if what is signed is bound to an account.
     ///
-    /// Then nobody else's history stands for its own. Empty if it is bound to none.
+    /// Then no other account's history is used for this one. Empty if it is bound to none.
     package var account: [[UInt8]] {
         get { shared?.value.account ?? [] }
         set { told.account = newValue }
@@ -80,16 +80,16 @@ package struct StoreKnowledge: Sendable {
         get { shared?.value.rotatedKeys ?? [] }
         set { told.rotatedKeys = newValue }
     }
-    /// The names that verified evidence shows the customer to have, in whatever group or product.
+    /// The names that verified evidence shows for the customer, in any group or product.
     ///
     /// They are original transactions, accounts of the store and account tokens; caps count under each of them.
     package var shownNames: [PseudonymizedName] {
         get { shared?.value.shownNames ?? [] }
         set { told.shownNames = newValue }
     }
-    /// The keys of the purchases at Google Play that are surely the customer's, of whatever product.
+    /// The keys of the purchases at Google Play that are surely the customer's, of any product.
     ///
-    /// A backend's are so by its word, an app's once Google Play knows them; caps count under each of them.
+    /// A backend's purchases count by its word, an app's once Google Play knows them; caps count under each of them.
     package var shownPurchases: [[UInt8]] {
         get { shared?.value.shownPurchases ?? [] }
         set { told.shownPurchases = newValue }
@@ -104,16 +104,16 @@ package struct StoreKnowledge: Sendable {
         get { shared?.value.refusingStore }
         set { told.refusingStore = newValue }
     }
-    /// The keys of whom evidence shows.
+    /// The keys of ``shownNames`` and ``shownPurchases``.
     package var shownSubjects: [[UInt8]] { shownNames.map(\.pseudonym.ledgerKey) + shownPurchases }
     /// Whether purchases under the names of the request are the customer's.
     ///
-    /// Those under names that an app gives are not, where what is signed is bound to an account and not to the name.
+    /// Purchases under names that an app gives are not, if what is signed is bound to an account and not to the name.
     package var believesNames = true
-    /// Whether a trusted caller gave the names; then purchases under an anonymous id, or by who is linked to the
-    /// customer, are the customer's too.
+    /// Whether a trusted caller gave the names; then purchases under an anonymous ID, or by a linked customer, are the
+    /// customer's too.
     package var isVouchedFor = false
-    /// Whether a user's token shows who the customer is; then purchases of who is linked to the customer are theirs too.
+    /// Whether a user's token shows who the customer is; then purchases of linked customers are theirs too.
     package var provesCustomer = false
     /// Whether there is a store that can still be asked.
     package var mayAsk = false
@@ -121,7 +121,7 @@ package struct StoreKnowledge: Sendable {
     package var isStoreDown = false
     /// When asking it again makes sense, if it said so.
     package var retryAfterSeconds: Int?
-    /// When the store listed all subscriptions of a customer who is surely this one.
+    /// When the store listed all subscriptions of a customer that is surely this one.
     package var statusesReadAt: Timestamp?
     /// When it listed all transactions.
     package var historyReadAt: Timestamp?
@@ -129,8 +129,8 @@ package struct StoreKnowledge: Sendable {
     /// Nothing is known of a store.
     package init() {}
 
-    /// The same, together with what a store has answered to another request about the same customer; what is to be
-    /// merged into the ledger is left out, and so is what only that request believes.
+    /// This knowledge, together with a store's answers to another request about the same customer; it leaves out
+    /// reports to be merged into the ledger, and what only that request believes.
     package func told(by other: StoreKnowledge) -> StoreKnowledge {
         var knowledge = self
         (knowledge.report, knowledge.googlePlayReport) = (nil, nil)

@@ -3,9 +3,9 @@ package import OfferDomain
 import Storage
 import TransparencyLog
 
-/// What came of a ``DecisionRequest``, all of it recorded and durable.
+/// The result of a ``DecisionRequest``; everything in it is recorded and durable.
 package enum Verdict: Sendable {
-    /// On the terms of the request, or on those of a grant before it, or that it may not be had.
+    /// Granted on the terms of the request, or, with `otherTerms`, on those of an earlier grant or of a denial.
     case granted(Grant.Basis, otherTerms: GrantTerms?)
     case refused(Decision)
     /// The customer might have it, but the offer is not as it must be at the store, or that isn't known; nothing is
@@ -17,7 +17,7 @@ package enum Verdict: Sendable {
     case storeSilent
     /// The idempotency key was used before, with another body.
     case idempotencyKeyReused
-    /// It was granted before, and is not signed again: what room there is on the disk is for grants.
+    /// The request was granted before and is not signed again: the remaining disk space is for new grants.
     case diskIsFull
     /// Nothing is decided, because the service is sealed or the key is switched off.
     case stopped(KeyStop)

@@ -127,7 +127,7 @@ extension AuditEntry {
         writer.endObject()
     }
 
-    /// What the app has proven of itself; nothing of one that has not.
+    /// Writes what the app has proven about itself; nothing if it has proven nothing.
     private static func write(genuineApp request: DecisionRequest, _ writer: inout JSONWriter) {
         guard let proof = request.origin.genuineApp else { return }
         writer.name("genuine")
@@ -177,7 +177,7 @@ extension AuditEntry {
             writer.beginObject()
             writer.member("answer", plain: finding.answer.rawValue)
             writer.member("code", plain: finding.code.rawValue)
-            // Of `not`, what is not to hold; nothing else says why.
+            // For `not`, the rule that must not hold: no other member gives the reason.
             if finding.rule == "not", let child = finding.children.first {
                 writer.member("of", plain: child.code.rawValue)
             }

@@ -4,7 +4,7 @@ import Cryptography
 import OfferDomain
 import TransparencyLog
 
-/// Entries of everything else: what each one tells beside its name and time; the order is made when it is written.
+/// Entries of all other events: their members besides name and time; writing an entry sorts them.
 extension AuditEntry {
     static func details(of event: AuditEvent) -> [Member] {
         switch event {
@@ -160,7 +160,7 @@ extension AuditEntry {
         String(decoding: Base64.encodeURL(key), as: UTF8.self)
     }
 
-    /// What a use was, and the money that was paid back without undoing it.
+    /// The earlier state of a use, and the refund that did not undo it.
     static func members(of refund: Refund?, after earlier: EarlierUse?, isCorrection: Bool) -> [Member] {
         var members: [Member] = isCorrection ? [("corrected", .boolean(true))] : []
         if let earlier { members.append(("was", .text(earlier.state))) }
@@ -170,7 +170,7 @@ extension AuditEntry {
         return members
     }
 
-    /// The chain or the purchase is told by the key that stands for it.
+    /// The entry names the chain or the purchase by its key.
     private static func details(
         of matched: MatchedRedemption,
         _ app: AppName,

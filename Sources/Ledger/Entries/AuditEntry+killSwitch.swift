@@ -2,7 +2,7 @@
 import Configuration
 
 extension AuditEntry {
-    /// Who used a switch: a caller by its name, the others by what they are; and whether others must yet obey.
+    /// Who used a switch (a caller by name, others by kind), and whether other instances must still acknowledge it.
     static func details(of requester: Requester, isAwaited: Bool = false) -> [Member] {
         [("by", .text(requester.kind))] + (requester.callerID.map { [("caller", .text($0.text))] } ?? [])
             + (isAwaited ? [("awaited", .boolean(true))] : [])

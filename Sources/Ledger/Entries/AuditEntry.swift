@@ -4,8 +4,8 @@ package import OfferDomain
 
 /// Writes entries of the audit log: canonical JSON (RFC 8785), at most 4 KiB, nothing personal in the clear.
 ///
-/// Member names are in the order of their code units, as RFC 8785 wants them. An entry holds the digest that is
-/// signed and never a signature: whoever has a signature can find its entry, and nobody can take one from here.
+/// Member names are in the order of their code units, as RFC 8785 requires. An entry holds the digest that is signed,
+/// never the signature: a reader who has a signature can find its entry, but no reader can take a signature from it.
 package enum AuditEntry {
     /// The largest entry.
     package static let maximumBytes = 4096
@@ -29,7 +29,7 @@ package enum AuditEntry {
     /// When an entry was written, from its bytes.
     package static func recordedMilliseconds(_ entry: [UInt8]) -> Int64? { beginning(of: entry).recordedMilliseconds }
 
-    /// When an entry was written and what it is of, from its bytes; `nil` where it does not say.
+    /// When an entry was written and which event it records, from its bytes; `nil` if it does not say.
     static func beginning(of entry: [UInt8]) -> (recordedMilliseconds: Int64?, event: AuditEventName?) {
         let members = (try? JSONDocument(entry))?.root.object
         return (members?["t"]?.integer, members?["ev"]?.string.flatMap { AuditEventName(rawValue: $0) })

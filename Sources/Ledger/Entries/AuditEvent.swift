@@ -6,43 +6,43 @@ package import TransparencyLog
 
 /// Something that the audit log records; each becomes one entry.
 package enum AuditEvent: Sendable {
-    /// A signature is about to be made: written before the key is used, and only then is it used.
+    /// A signature is about to be made; the key is used only after this entry is written.
     case signature(SignatureRecord)
-    /// A customer may buy an offer that the store does not ask to be signed: written before they are told.
+    /// A customer may buy an offer that needs no signature; written before the service answers.
     case authorization(AuthorizationRecord)
-    /// A rule said no, or could not be answered.
+    /// A rule refused, or could not be decided.
     case refusal(RefusalRecord)
     /// What was recorded as a signature could not be made, or did not verify.
     case signatureFailed(grantID: UniqueID, keyID: KeyID, form: SignatureForm, reason: String)
     /// `furtherRoots` is the SHA-256 of the file of roots that are trusted beside Apple's own, if there is one.
     case serviceStarted(version: String, furtherRoots: String? = nil)
     case serviceStopped
-    /// Records could not be written for a while; now they can. A service says what it saw itself.
+    /// Records could not be written for a while; now they can. Each service records only what it saw itself.
     case recordsResumed(since: Timestamp)
     case keyLoaded(keyID: KeyID, publicKeyDigest: String, status: KeyStatus)
     /// The key of a service account of Google's was read.
     case serviceAccountLoaded(GoogleAccountName, publicKeyDigest: String)
-    /// `isAwaited` while other instances must yet obey, or this one has yet to say so; then ``keyAcknowledged(_:)`` follows.
+    /// `isAwaited` until all instances have acknowledged, including this one; then ``keyAcknowledged(_:)`` follows.
     case keyDisabled(KeyID, by: Requester, isAwaited: Bool = false)
-    /// The service has seen that somebody else switched a key off, and made its last signature with it.
+    /// The service has seen that a key was disabled elsewhere, and has made its last signature with it.
     case keyAcknowledged(KeyID)
     case keyEnabled(KeyID, by: Requester)
-    /// Nothing is signed from here on; written once the last signature is made, or, by a command, once no more begin.
+    /// Nothing is signed from here on; written after the last signature, or, by a command, once no more begin.
     ///
-    /// `isAwaited` as of a key; then ``sealAcknowledged(_:)`` follows.
+    /// `isAwaited` as for a key; then ``sealAcknowledged(_:)`` follows.
     case serviceSealed(ActiveSeal, isAwaited: Bool = false)
-    /// The service has seen a seal of the database, and made its last signature.
+    /// The service has seen a seal in the database, and has made its last signature.
     case sealAcknowledged(SealCause)
     case serviceUnsealed(SealCause, by: Requester, reason: String)
     /// The time of day jumped.
     case clockStepped(from: Timestamp, to: Timestamp)
     /// The key that the log's own checkpoints are signed with was read.
     case logKeyLoaded(origin: String, publicKeyDigest: String)
-    /// The log was begun anew under another name, because what was signed under its earlier name is lost.
+    /// The log was started again under another name, because what was signed under its earlier name is lost.
     case logRestarted(previous: Checkpoint)
-    /// The whole history was moved into this database; so many entries came with it.
+    /// The whole history was moved into this database, with `entries` entries.
     case ledgerMoved(entries: Int64)
-    /// The history was moved from here into another database: the last entry, to which nothing is added.
+    /// The history was moved from here into another database; this is the last entry.
     case ledgerLeft
     /// A new configuration is in force.
     case configurationLoaded(
@@ -61,30 +61,30 @@ package enum AuditEvent: Sendable {
     /// A person signed out of the console, or a command ended `count` sessions of the person.
     case sessionEnded(CallerID, count: Int? = nil)
     case recordsExported(from: Int64, count: Int64)
-    /// Somebody asked the log something.
+    /// A reader queried the log.
     case recordsRead(RecordedRead)
-    /// Parts of the log that anybody may keep a copy of were fetched, in about a minute.
+    /// Parts of the log that any reader may copy were fetched, in about a minute.
     case recordsFetched(Counted<AuditFetch>)
-    /// Requests ended without an entry of their own, in about a minute.
+    /// Requests ended without their own entry, in about a minute.
     case noise(Counted<UnauthenticatedTraffic>)
-    /// Apps were refused more often than there is an entry for each.
+    /// Refusals of apps that have no entry each, because there were too many.
     case refusalsCounted(Counted<CountedRefusal>)
-    /// The secret of that epoch is the one that customers' ids are kept under from now on.
+    /// From now on, customers' IDs are stored under the secret of this epoch.
     case epochBegun(String)
-    /// The secret of that epoch was destroyed, and with it what it was known by who its pseudonyms are.
+    /// The secret of this epoch was destroyed, so its pseudonyms can no longer be traced to customers.
     case epochDestroyed(String)
-    /// Somebody had the pseudonyms of a known customer told; `by` is `nil` of a command.
+    /// A caller asked for the pseudonyms of a known customer; `by` is `nil` for a command.
     case customerLookedUp(AppName, users: [Pseudonym], by: CallerID? = nil)
     /// The store sent a notification that was not known before.
     case notificationReceived(NotificationReceipt, BundleID)
-    /// A customer used an offer, or it is now known what came of that.
+    /// A customer used an offer, or the result of a use is now known.
     ///
-    /// A grant of an earlier epoch is not named, here and below: its own entry has the pseudonyms of then, beside which no
-    /// key in force may stand.
+    /// Here and below, a grant of an earlier epoch is not named: its own entry has that epoch's pseudonyms, which must
+    /// not be linked to a key in force.
     case redemption(MatchedRedemption, AppName, namesGrant: Bool = true)
     /// Google Play sent a message that was not known before.
     case googlePlayMessageReceived(GooglePlayMessage, GooglePlayApp)
-    /// No store has reported a use of a grant in the time that it has.
+    /// No store has reported a use of a grant in time.
     case grantUnredeemed(UnredeemedGrant)
     /// An anonymous customer became a known one.
     case customerTransferred(CustomerTransfer)
@@ -96,11 +96,11 @@ package enum AuditEvent: Sendable {
     case accountToken(AccountTokenChange, answer: Result<StoreEnvironment, StoreError>? = nil)
     /// A token for the store's API is about to be signed: written before the key is used.
     case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
-    /// An assertion, for which Google gives a token, is about to be signed: written before the key is used.
+    /// An assertion, to get a token from Google, is about to be signed: written before the key is used.
     case googleAssertionSigned(GoogleAccountName, digest: String, expiresAt: Timestamp)
-    /// A customer bought right after a grant and without its offer; `namesGrant` as of a redemption.
+    /// A customer bought right after a grant, without its offer; `namesGrant` as for a redemption.
     case boughtWithoutOffer(BoughtWithoutOffer, namesGrant: Bool)
-    /// Somebody asked why a signature was refused.
+    /// A caller asked why a signature was refused.
     case signatureDiagnosed(DiagnosisRecord)
 
     /// What the entry's `ev` member says.
@@ -167,11 +167,11 @@ package struct SignatureRecord: Sendable {
     package let plan: SigningPlan
     /// The signature that the entry is about; a plan with several has an entry for each.
     package let intent: SigningIntent
-    /// Why the offer is not allowed, where that is what is signed.
+    /// Why the offer is not allowed, if that is what is signed.
     package let denial: Decision?
-    /// What a backend had stored before, and was used.
+    /// What a backend had stored before and the decision used.
     package let stored: StoredNames
-    /// Not where it was granted in an earlier epoch: the grant's first entry has the pseudonyms of then.
+    /// False if it was granted in an earlier epoch: the grant's first entry has that epoch's pseudonyms.
     package let namesUsers: Bool
 }
 

@@ -3,7 +3,7 @@ package import JSON
 import OfferDomain
 import ServiceRuntime
 
-/// How entries are written for whoever asks for them.
+/// The formats in which readers get entries.
 package enum AuditFormat: String, CaseIterable, Hashable, Sendable {
     /// One object for the whole answer; the commands write a line for each entry instead.
     case json
@@ -30,7 +30,7 @@ package enum AuditFormat: String, CaseIterable, Hashable, Sendable {
         return Array(Self.columns.joined(separator: ",").utf8) + [0x0D, 0x0A]
     }
 
-    /// Appends one entry with the end of its line; what was read of it already need not be read again.
+    /// Appends one entry and a line end; `object` spares parsing the entry again.
     package func append(_ index: Int64, _ entry: [UInt8], read object: JSONObject? = nil, to text: inout [UInt8]) {
         switch self {
         case .json, .ndjson:
@@ -83,8 +83,8 @@ package enum AuditFormat: String, CaseIterable, Hashable, Sendable {
 
 /// A cell of a CSV file that no spreadsheet takes for a formula and no terminal for a command.
 ///
-/// A cell that begins as formulas do gets an apostrophe in front. Characters that are not seen, or that change how others
-/// are shown, are written as `\uXXXX`, which is what they are in JSON.
+/// A cell that begins like a formula gets an apostrophe in front. Characters that are invisible, or that change how
+/// others are shown, are written as `\uXXXX`, as in JSON.
 enum CSVCell {
     /// The cell's UTF-8, in quotes where RFC 4180 wants them.
     static func bytes(_ text: String) -> [UInt8] {
@@ -108,7 +108,7 @@ enum CSVCell {
         }
     }
 
-    /// Without a branch for each byte, so that many bytes are looked at in one step.
+    /// Has no branch for each byte, so that one step checks many bytes.
     private static func look(at bytes: Span<UInt8>) -> (isPlain: Bool, needsQuotes: Bool) {
         var (hidden, quoted): (UInt8, UInt8) = (0, 0)
         for index in bytes.indices {

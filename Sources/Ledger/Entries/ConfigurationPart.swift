@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A part of the configuration that can be the reason why a new one is refused.
+/// A part of the configuration that can cause a refusal of a new one.
 package enum ConfigurationPart: String, CaseIterable, Hashable, Sendable {
     case keys
     case offers
     case tls
     case events
-    /// An epoch of customers' ids is not the one that the database knows.
+    /// An epoch of customers' IDs differs from the one in the database.
     case customerIDs = "customerIds"
-    /// What the database holds could not be read, or the change not be recorded.
+    /// The database could not be read, or the change could not be recorded.
     case database
     case other
 }

@@ -3,7 +3,7 @@ import JSON
 import OfferDomain
 import ServiceRuntime
 
-/// An entry as one row of a table, for people; what an entry has not is a dash.
+/// An entry as one row of a table, for people; a missing value is a dash.
 package struct EntryRow {
     /// The row without a line feed; characters that a terminal would obey are escaped.
     package let line: String

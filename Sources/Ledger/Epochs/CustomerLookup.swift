@@ -2,7 +2,7 @@
 package import Configuration
 package import OfferDomain
 
-/// Tells how records write known customers, and records that it was asked: the pseudonyms, never the names.
+/// Finds the pseudonyms of known customers in records, and records each lookup: the pseudonyms, never the names.
 package struct CustomerLookup {
     private let ledger: LedgerAccess
     private let pseudonyms: Pseudonyms
@@ -12,7 +12,7 @@ package struct CustomerLookup {
         self.pseudonyms = pseudonyms
     }
 
-    /// The pseudonyms of each name, one for each epoch with the newest first, once it is on record who was looked up.
+    /// The pseudonyms of each name, one for each epoch with the newest first; it returns once the lookup is recorded.
     ///
     /// At most 16 names, so that what is recorded fits into its entry.
     package func users(
@@ -31,8 +31,8 @@ package struct CustomerLookup {
         let users = newest.flatMap { [$0] + $0.earlier }
         do throws(LedgerChangeError<Never>) {
             try ledger.change { _ in
-                // Of each name the newest alone: an entry with two would say who is who after one's secret is destroyed.
-                // An entry has room for so many.
+                // Only the newest of each name: an entry with two would still link them after one's secret is
+                // destroyed. An entry has room for 32.
                 stride(from: 0, to: newest.count, by: 32).map { start in
                     .customerLookedUp(app, users: Array(newest[start..<min(start + 32, newest.count)]))
                 }

@@ -5,14 +5,14 @@ import OfferDomain
 package import ServiceRuntime
 import Storage
 
-/// Ends an epoch for good: nobody can say any more whom its pseudonyms stand for.
+/// Ends an epoch for good: its pseudonyms can no longer be traced to customers.
 package struct EpochDestruction {
-    /// What became of the secret's file.
+    /// What happened to the file of the secret.
     package enum Outcome: Hashable, Sendable {
         case removed(path: String)
         /// It was removed before.
         case gone(path: String)
-        /// The keys file does not name it, or names a credential, of which the service has but a copy.
+        /// The keys file does not name it, or names a credential; the service has only a copy of that.
         case notNamed
     }
 
@@ -26,9 +26,9 @@ package struct EpochDestruction {
         self.keysPath = keysPath
     }
 
-    /// Records it and has the ledger forget, both or neither; then overwrites the file and removes it.
+    /// Records it and deletes the data from the ledger, both or neither; then overwrites the file and removes it.
     ///
-    /// It may be repeated, should the file not have been removed.
+    /// If the file was not removed, it may be repeated.
     package func destroy(_ name: String) throws(EpochDestructionError) -> Outcome {
         let files: [(name: String, path: String?)]
         do {
@@ -49,7 +49,7 @@ package struct EpochDestruction {
         return .removed(path: path)
     }
 
-    /// Whole tables are looked through, and nobody can be told half of it.
+    /// How long one answer of the database may take: whole tables are searched in one transaction.
     private static let patienceMilliseconds = 3_600_000
 
     private func forget(_ name: String) throws(EpochDestructionError) {
@@ -88,7 +88,7 @@ package enum EpochDestructionError: Error, Sendable, CustomStringConvertible {
     case unknown
     case configuration(ConfigurationError)
     case ledger(LedgerError)
-    /// The ledger has forgotten, and the secret is still there.
+    /// The ledger has deleted the data, but the secret is still there.
     case file(path: String, SecretFileError)
 
     /// The reason, as a part of a sentence for the person who ran the command.

@@ -9,7 +9,7 @@ package enum EpochFault: Error, Hashable, Sendable, CustomStringConvertible {
     case otherSecret(String)
     case destroyed(String, at: Timestamp)
     case missing(String)
-    /// It is listed and was not destroyed, and its file is not there.
+    /// The epoch is listed and was not destroyed, but its file is not there.
     case fileGone(String)
     /// An epoch is listed before one that began after it.
     case outOfOrder(String, before: String)
@@ -35,7 +35,7 @@ package enum EpochFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Compares the secrets that are loaded with those on record, and takes new ones on record.
+/// Compares the loaded secrets with those on record, and records new ones.
 package struct EpochRegister {
     private let ledger: LedgerAccess
     private var clock: WallClock { ledger.clock }
@@ -71,9 +71,9 @@ package struct EpochRegister {
         return faults + pseudonyms.gone.filter { !destroyed.contains($0) }.map(EpochFault.fileGone)
     }
 
-    /// Makes sure that the database's pseudonyms were made with these secrets; new epochs begin, which is recorded.
+    /// Checks that the database's pseudonyms were made with these secrets; begins and records new epochs.
     ///
-    /// Where epochs begin, `events` are recorded with them, all or nothing.
+    /// If epochs begin, `events` are recorded with them, all or nothing.
     ///
     /// - Returns: Whether any begin; otherwise nothing is written.
     @discardableResult
@@ -85,12 +85,12 @@ package struct EpochRegister {
         return true
     }
 
-    /// Begins what is new among the secrets, where that is still allowed once nobody else writes.
+    /// Begins the new epochs, if that is still allowed once no other instance writes.
     func begin(_ pseudonyms: Pseudonyms, with events: [AuditEvent]) throws(EpochError) {
         do throws(LedgerChangeError<EpochError>) {
             try ledger.change { connection throws(EpochError) in
                 let table = EpochTable(connection: connection)
-                // Again: another instance may have begun one since they were compared.
+                // Compared again: another instance may have begun one since.
                 let begun = try Self.newEpochs(in: pseudonyms, beside: table)
                 do throws(StorageError) {
                     for epoch in begun { try table.add(epoch, at: clock.now()) }
@@ -107,7 +107,7 @@ package struct EpochRegister {
         }
     }
 
-    /// The secrets that are not on record yet, the oldest first; refused if those on record are others.
+    /// The secrets that are not on record yet, the oldest first; throws if those on record differ.
     private static func newEpochs(
         in pseudonyms: Pseudonyms,
         beside table: EpochTable

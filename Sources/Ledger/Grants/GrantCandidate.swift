@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
 
-/// A grant that a use of its offer may have come from.
+/// A grant that may be the source of a use of its offer.
 struct GrantCandidate: Hashable {
     let id: UniqueID
-    /// The key of the account that it was given to; `nil` if to none that purchases name.
+    /// The key of the account that got the grant; `nil` if it went to no account that purchases name.
     let account: [UInt8]?
 
-    /// Whether it was given to somebody else than who used it; what isn't known is no somebody else.
+    /// Whether another account got the grant than the one that used it; false if either is unknown.
     ///
-    /// `accounts` are all names of who used it, and none if the purchase names nobody.
+    /// `accounts` are all names of the account that used it; empty if the purchase names no account.
     func isOfOther(than accounts: [[UInt8]]) -> Bool {
         guard let account, !accounts.isEmpty else { return false }
         return !accounts.contains(account)
@@ -17,8 +17,8 @@ struct GrantCandidate: Hashable {
 }
 
 extension Sequence<GrantCandidate> {
-    /// The last one until an instant; without any, the first of the five minutes after it, because the store's clock and
-    /// ours need not agree to the second.
+    /// The last grant up to an instant; without one, the first in the five minutes after it, because the store's clock
+    /// and the service's may differ by seconds.
     func nearest(to instant: Timestamp) -> GrantCandidate? {
         // Ids of one version begin with their time, so they are in its order.
         let latest = instant.adding(minutes: 5)

@@ -4,7 +4,7 @@ import Storage
 
 /// How many grants offers had on each UTC day, as one transaction sees it, its own grants included.
 ///
-/// What the database has is read once, and what is granted is counted in memory: nobody else writes meanwhile. Used by one
+/// The database is read once, and new grants are counted in memory: no other connection writes meanwhile. Used by one
 /// thread, inside an open transaction.
 struct GrantDays {
     private struct Day: Hashable {
@@ -15,7 +15,7 @@ struct GrantDays {
     private let connection: any DatabaseConnection
     /// Grants that the database does not count yet.
     private var pending: [Day: Int64] = [:]
-    /// By offer, from which day on its grants are known, and their counts in the order of days.
+    /// By offer, the first day with known grants, and the counts in the order of days.
     private var known: [Int64: (firstDay: Int, counts: [GrantHistory.DayCount])] = [:]
 
     init(connection: any DatabaseConnection) {

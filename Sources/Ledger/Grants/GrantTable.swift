@@ -2,10 +2,10 @@
 import OfferDomain
 package import Storage
 
-/// What was granted to whom, which caps are counted from; used by one thread, inside an open transaction.
+/// All grants by subject, which caps are counted from; used by one thread, inside an open transaction.
 ///
-/// On a server, all grants are rows of `grants`, in the order of subjects. In SQLite, most are in a ``GrantLog``; a grant that
-/// is in both is counted once, by its id.
+/// On a server, all grants are rows of `grants`, in the order of subjects. In SQLite, most are in a ``GrantLog``. A
+/// grant in both counts once, by its ID.
 package final class GrantTable {
     let connection: any DatabaseConnection
     /// `nil` on a server.
@@ -82,7 +82,7 @@ package final class GrantTable {
         return found
     }
 
-    /// Asks many questions at once, whose answers ``readAhead()`` reads: on a server, where each is a round trip.
+    /// Sends many questions at once on a server, where each is a round trip; ``readAhead()`` reads the answers.
     func ask(_ questions: Set<Question>) throws(StorageError) {
         guard log == nil, !questions.isEmpty else { return }
         let questions = Array(questions)

@@ -3,7 +3,7 @@ import Configuration
 import OfferDomain
 import Storage
 
-/// Every grant that a store will tell the use of, in the order of time; used by one thread, inside an open transaction.
+/// Every grant whose use a store will report, in the order of time; used by one thread, inside an open transaction.
 struct IssuedGrantTable {
     private let connection: any DatabaseConnection
 
@@ -63,10 +63,10 @@ struct IssuedGrantTable {
         onConflict: .keeps
     )
 
-    /// The keys of the offers that were granted under that name in a store, whether the catalog still has them under it or
-    /// not: what was granted stays granted.
+    /// The keys of the offers that were granted under that name in a store, even if the catalog no longer has them
+    /// under it: a grant stays valid.
     ///
-    /// `app` is the bundle id or the package name; without it those of all apps, where who was granted it tells apps apart.
+    /// `app` is the bundle ID or the package name; `nil` means all apps, if the caller's subjects differ by app.
     func formerKeys(
         _ store: Store,
         app: String? = nil,
@@ -88,14 +88,14 @@ struct IssuedGrantTable {
         ) { (key: $0.integer(0), app: $0.text(1)) }.filter { app == nil || $0.app == app }.map(\.key)
     }
 
-    /// One grant, whoever it was given to; `nil` if it was never given.
+    /// One grant, of any account; `nil` if it was never given.
     func candidate(_ grantID: UniqueID) throws(StorageError) -> GrantCandidate? {
         try connection.first(
             SQL("SELECT account FROM issued_grants WHERE grant_id = ?", .blob(grantID.bytes))
         ) { GrantCandidate(id: grantID, account: $0.optionalBlob(0)) }
     }
 
-    /// Those of the grants that are on record, each with the index of its entry.
+    /// The grants that are on record, each with the index of its entry.
     func entries(of grantIDs: [UniqueID]) throws(StorageError) -> [UniqueID: Int64] {
         var found: [UniqueID: Int64] = [:]
         try connection.rows(
@@ -105,7 +105,7 @@ struct IssuedGrantTable {
         return found
     }
 
-    /// Notes that a store has told of an app.
+    /// Records that a store has sent a notification about an app.
     func noteTold(_ app: NotifiedApp, at instant: Timestamp) throws(StorageError) {
         let time = SQLValue.integer(instant.milliseconds)
         try connection.insert([.text(app.store.recordName), .text(app.name), time, time], into: Self.apps)
@@ -132,7 +132,7 @@ extension GrantTable {
     }
 }
 
-/// An app of which a store has sent notifications.
+/// An app that a store has sent notifications about.
 struct NotifiedApp: Hashable {
     let store: Store
     /// The bundle id or the package name.

@@ -28,7 +28,7 @@ struct StoreOfferName: Hashable {
         (self.store, self.app, self.product, self.plan, self.offer) = (store, app, product, plan, offer)
     }
 
-    /// An offer of the App Store, of whichever app.
+    /// An offer of the App Store, in any app.
     static func appStore(productID: String, offerID: String) -> StoreOfferName {
         StoreOfferName(.appStore, nil, productID, nil, offerID)
     }

@@ -10,7 +10,7 @@ package struct Instance: Hashable, Sendable {
     package let name: String
     /// The program's version.
     package let version: String
-    /// What it decides by, and with which keys: instances that differ in them answer differently.
+    /// The policy that it decides by; instances that differ in this or in their keys answer differently.
     package var policyName: String
     /// SHA-256 over the keys file in force, in hexadecimal.
     package var keysDigest: String
@@ -35,15 +35,15 @@ package struct InstanceTable {
         self.connection = connection
     }
 
-    /// An instance, and how often it has said that it lives.
+    /// An instance, and the number of its heartbeats.
     package struct Row: Hashable, Sendable {
         /// The instance as it describes itself.
         package let instance: Instance
-        /// How often it has said that it lives.
+        /// The number of its heartbeats.
         package let beats: Int64
     }
 
-    /// Adds an instance, which must yet obey what is switched off; or brings what it says of itself up to date.
+    /// Adds an instance, which must still obey what is switched off, or updates its policy name and keys digest.
     package func join(_ instance: Instance) throws(StorageError) {
         try connection.run(
             SQL(
@@ -62,9 +62,9 @@ package struct InstanceTable {
         )
     }
 
-    /// Says that an instance lives.
+    /// Records a heartbeat of an instance.
     ///
-    /// - Returns: False if others have taken it for gone, and removed it.
+    /// - Returns: False if other instances considered it gone and removed it.
     package func beat(_ id: UniqueID) throws(StorageError) -> Bool {
         try connection.run(
             SQL("UPDATE instances SET beats = beats + 1 WHERE instance_id = ?", .blob(id.bytes))
@@ -76,7 +76,7 @@ package struct InstanceTable {
         try connection.run(SQL("DELETE FROM instances WHERE instance_id = ?", .blob(id.bytes)))
     }
 
-    /// Removes an instance that has not said again that it lives.
+    /// Removes an instance unless it has sent another heartbeat.
     package func remove(_ row: Row) throws(StorageError) {
         try connection.run(
             SQL(
@@ -113,29 +113,29 @@ package struct InstanceTable {
 
     // MARK: - What was switched off
 
-    /// Something was switched off, which every instance must yet obey.
+    /// Notes that something was switched off, which every instance must still obey.
     package func awaitAcknowledgement() throws(StorageError) {
         try connection.run(SQL("UPDATE instances SET obeys = 0 WHERE obeys <> 0"))
     }
 
-    /// An instance uses nothing any more that is switched off.
+    /// Notes that an instance no longer uses anything that is switched off.
     package func acknowledge(of id: UniqueID) throws(StorageError) {
         try connection.run(SQL("UPDATE instances SET obeys = 1 WHERE instance_id = ?", .blob(id.bytes)))
     }
 
-    /// Whether no instance is left that must yet obey.
+    /// Whether every instance obeys what is switched off.
     package func isObeyed() throws(StorageError) -> Bool {
         try connection.first(SQL("SELECT 1 FROM instances WHERE obeys = 0 LIMIT 1")) { _ in true } == nil
     }
 
     // MARK: - Reloads
 
-    /// How often somebody had all instances read their files anew.
+    /// How often a reload of all instances was requested.
     package func reloads() throws(StorageError) -> Int64 {
         try connection.first(SQL("SELECT generation FROM reloads")) { $0.integer(0) } ?? 0
     }
 
-    /// Has all instances read their files anew.
+    /// Makes all instances read their files again.
     package func requestReload() throws(StorageError) {
         try connection.run(SQL("UPDATE reloads SET generation = generation + 1"))
     }

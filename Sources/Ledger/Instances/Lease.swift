@@ -2,11 +2,11 @@
 package import ServiceRuntime
 import Synchronization
 
-/// For how long this process may use keys without asking the others that share its database.
+/// How long this process may use keys without asking the other instances that share its database.
 ///
-/// An instance that says nothing for longer than ``lifetimeMilliseconds`` is taken for gone by the others a while later, and
-/// then what was switched off is said to be obeyed without it. So one that was held up, or can't reach the database,
-/// must stop by itself before that.
+/// If an instance is silent for longer than ``lifetimeMilliseconds``, the others consider it gone a while later. They
+/// then report that stops are obeyed without it. So an instance that was delayed, or can't reach the database, must
+/// stop by itself before that.
 package final class Lease: Sendable {
     /// Less than ``InstanceTable/patienceMilliseconds``, by more than a signature takes.
     package static let lifetimeMilliseconds: Int64 = 2_000
@@ -16,7 +16,7 @@ package final class Lease: Sendable {
     private let endsAt = Atomic<Int64>(0)
     private let started: Stopwatch
 
-    /// Not held before the first renewal.
+    /// A lease that is not held before the first renewal.
     package init(clock: WallClock) {
         self.clock = clock
         started = clock.stopwatch()
@@ -25,7 +25,7 @@ package final class Lease: Sendable {
     /// Whether it still holds.
     package var isHeld: Bool { started.microseconds < endsAt.load(ordering: .acquiring) }
 
-    /// The time from which a renewal counts: to be taken before the others are told.
+    /// The time from which a renewal counts; read it before the heartbeat is sent.
     package var now: Int64 { started.microseconds }
 
     /// Renews it, for a time that began at `start`.

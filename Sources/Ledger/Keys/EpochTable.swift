@@ -11,7 +11,7 @@ package struct EpochTable {
         package let name: String
         /// The place in the order in which epochs came into force.
         package let ordinal: Int64
-        /// Tells the epoch's secret from another one, without disclosing it.
+        /// Distinguishes the epoch's secret from another one, without disclosing it.
         package let checkValue: [UInt8]
         /// The index of the first audit entry that may have the epoch's pseudonyms.
         package let firstEntry: Int64
@@ -58,7 +58,7 @@ package struct EpochTable {
             .flatMap(\.self).map(Timestamp.init(milliseconds:))
     }
 
-    /// Puts one more into force.
+    /// Puts a new epoch into force.
     func add(_ epoch: CustomerEpoch, at now: Timestamp) throws(StorageError) {
         try connection.run(
             SQL(

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
 
-/// Of which epoch the keys are that stand beside others in what the stores told, and between customers.
+/// The epochs of keys that are stored beside others, in data of the stores and in links between customers.
 ///
-/// A row may have a key in force beside one of an earlier epoch, of which only a part was named since. When that epoch ends,
-/// such a row would still say who is who. A key that isn't listed is of the oldest epoch that was not destroyed, so where
-/// there is but one nothing is written. Used by one thread, inside an open transaction.
+/// A row may have a key in force beside one of an earlier epoch, if requests named only a part of it since. When that
+/// epoch ends, such a row would still link the two. A key that isn't listed is of the oldest epoch that was not
+/// destroyed, so nothing is written while there is only one. Used by one thread, inside an open transaction.
 struct KeyEpochs {
     private let connection: any DatabaseConnection
 
@@ -13,7 +13,7 @@ struct KeyEpochs {
         self.connection = connection
     }
 
-    /// Notes that these were made with the secret in force, just now; a key is never another secret's.
+    /// Notes that these keys were just made with the secret in force; the secret of a key never changes.
     func note(_ keys: some Sequence<[UInt8]>) throws(StorageError) {
         for key in keys { try connection.insert([.blob(key)], into: Self.insertion) }
     }
@@ -24,7 +24,7 @@ struct KeyEpochs {
         selecting: "SELECT ?, coalesce(max(ordinal), 0) FROM customer_epochs WHERE ordinal >= 0"
     )
 
-    /// The places of the epochs that the listed ones of the keys are of.
+    /// The ordinals of the epochs of the keys, for those that are listed.
     func ordinals(of keys: [[UInt8]]) throws(StorageError) -> [[UInt8]: Int64] {
         var found: [[UInt8]: Int64] = [:]
         try connection.rows(

@@ -2,16 +2,16 @@
 package import OfferDomain
 import ServiceRuntime
 
-/// What every use of a signing key goes through, and what shuts it.
+/// The gate that every use of a signing key goes through, and the stops that shut it.
 ///
-/// It is shut at once, by memory alone: no disk has to answer first. Whoever shuts it then waits for the uses that
-/// have begun, so that what is recorded afterwards stands behind the last signature.
+/// It shuts at once, in memory alone: no disk has to answer first. The caller that shuts it then waits for the uses
+/// that have begun, so that later records come after the last signature.
 package final class KeyGate: Sendable {
-    /// Something that holds in this process, and is not, or not yet, in the database.
+    /// A stop that holds in this process and is not in the database, or not yet.
     package struct Held<Value: Sendable>: Sendable {
         /// What holds: a seal, or who disabled a key.
         package var value: Value
-        /// Which act it was; what a later one holds is not to be let go for an earlier one's sake.
+        /// The number of the act; the release of an earlier act must not release what a later one holds.
         package let serial: Int
 
         package init(value: Value, serial: Int) {
@@ -19,7 +19,7 @@ package final class KeyGate: Sendable {
         }
     }
 
-    /// How many uses of a key are under way; those of keys that have no switch of their own are one.
+    /// How many uses of a key are under way; keys without their own switch share one count.
     private struct Uses {
         let key: KeyID?
         var count = 0
@@ -30,7 +30,7 @@ package final class KeyGate: Sendable {
         var seals: [SealCause: Held<ActiveSeal>] = [:]
         var keys: [KeyID: Held<Requester>] = [:]
         var serial = 0
-        /// Of keys that were ever used: few, and sooner found by a look at each than by a hash of their names.
+        /// The keys that were ever used: they are few, so a linear search is faster than a hash of their names.
         var uses: [Uses] = []
         var waiting = 0
 
@@ -59,25 +59,25 @@ package final class KeyGate: Sendable {
     private let state = Guarded(State())
     private let lease: Lease?
 
-    /// An open gate; with a `lease`, only for as long as that is held.
+    /// An open gate; with a `lease`, it is open only while that is held.
     package init(lease: Lease? = nil) {
         self.lease = lease
     }
 
     // MARK: - Using a key
 
-    /// Whether this instance has not heard of the others for too long to know what is switched off.
+    /// Whether this instance has been out of contact with the others for too long to know what is switched off.
     package var isCutOff: Bool { lease.map { !$0.isHeld } ?? false }
 
-    /// What keeps that key from being used now, or, without a key, anything from being granted.
+    /// The stop that blocks this key now, or, without a key, all grants; `nil` if there is none.
     package func stop(of key: KeyID?) -> KeyStop? {
         if isCutOff { return .cutOff }
         return state.withLock { $0.stop(of: key) }
     }
 
-    /// Uses a key, unless something keeps it from that; `body` is short, and waits for nobody.
+    /// Uses a key, unless a stop blocks it; `body` must be short and must not wait.
     ///
-    /// `nil` is a key that only a seal of the whole service stops: a service account's.
+    /// `nil` is a key that only a seal of the whole service stops, such as that of a service account.
     package func use<Value, Failure: Error>(
         _ key: KeyID?,
         _ body: () throws(Failure) -> Value
@@ -92,7 +92,7 @@ package final class KeyGate: Sendable {
             return .failure(error)
         }
         defer { endUse(at: place) }
-        // Asked after the use was counted: whoever waits for it to end has not yet said that this instance obeys.
+        // Checked after the use is counted: a thread that waits for its end has not yet acknowledged for this instance.
         if isCutOff { return .failure(.cutOff) }
         return .success(try body())
     }
@@ -105,9 +105,9 @@ package final class KeyGate: Sendable {
         if hasWaiting { state.wakeAll() }
     }
 
-    /// Waits until no key is in use, or that one is not; a fraction of a millisecond once the gate is shut.
+    /// Waits until no key is in use, or that one is not; takes a fraction of a millisecond once the gate is shut.
     ///
-    /// Not to be called from within ``use(_:_:)``.
+    /// Do not call it from within ``use(_:_:)``.
     package func waitUntilUnused(_ key: KeyID? = nil) {
         state.withLock { $0.waiting += 1 }
         _ = state.wait { state in
@@ -137,12 +137,12 @@ package final class KeyGate: Sendable {
         state.withLock { $0.stored.keys[key] != nil || $0.keys[key] != nil }
     }
 
-    /// What the database had when it was last heard of.
+    /// What was switched off in the database when it was last read.
     package var stored: SigningStops { state.withLock { $0.stored } }
 
-    /// Takes over what the database has: only the committer's thread says that, in the order of the commits.
+    /// Takes over what is switched off in the database; the committer's thread calls it in the order of the commits.
     ///
-    /// - Returns: What holds no longer.
+    /// - Returns: The stops that no longer hold.
     @discardableResult
     package func follow(_ switches: SigningStops) -> SigningStops {
         state.withLock { state in
@@ -165,7 +165,7 @@ package final class KeyGate: Sendable {
         }
     }
 
-    /// The act's entry is durable; from now on the database holds what is to outlive the process.
+    /// Notes that the act's entry is durable; from now on the database holds what must outlive the process.
     package func settle(_ cause: SealCause, _ serial: Int) {
         state.withLock { state in
             guard state.seals[cause]?.serial == serial else { return }
@@ -173,16 +173,16 @@ package final class KeyGate: Sendable {
         }
     }
 
-    /// Lets go what that act held.
+    /// Releases what that act held.
     package func release(_ cause: SealCause, _ serial: Int) {
         state.withLock { state in
             if state.seals[cause]?.serial == serial { state.seals[cause] = nil }
         }
     }
 
-    /// What holds in this process alone.
+    /// The seals that hold in this process alone.
     package var held: [Held<ActiveSeal>] { state.withLock { Array($0.seals.values) } }
-    /// The keys that are switched off in this process alone, and by whom.
+    /// The keys that are disabled in this process alone, and who disabled them.
     package var heldKeys: [KeyID: Held<Requester>] { state.withLock { $0.keys } }
 
     /// Shuts the gate for one key.
@@ -194,7 +194,7 @@ package final class KeyGate: Sendable {
         }
     }
 
-    /// Lets go what that act held: the database has it now, or it was taken back.
+    /// Releases what that act held: the database has it now, or it was reversed.
     package func release(_ key: KeyID, _ serial: Int) {
         state.withLock { state in
             if state.keys[key]?.serial == serial { state.keys[key] = nil }

@@ -19,7 +19,7 @@ package struct KeyStateStore {
         return ids
     }
 
-    /// Switches a key off; `acknowledgedAt` is when the service uses it no more, if that is known.
+    /// Disables a key; `acknowledgedAt` is when the service stopped using it, if that is known.
     package func disable(_ id: KeyID, at now: Timestamp, acknowledgedAt: Timestamp? = nil) throws(StorageError) {
         try connection.run(
             SQL(
@@ -35,7 +35,7 @@ package struct KeyStateStore {
         try InstanceTable(connection: connection).awaitAcknowledgement()
     }
 
-    /// Removes what disables a key; does nothing if it is not disabled.
+    /// Ends the disabling of a key; does nothing if it is not disabled.
     package func enable(_ id: KeyID) throws(StorageError) {
         try connection.run(SQL("DELETE FROM key_states WHERE key_id = ?", .text(id.text)))
     }

@@ -4,7 +4,7 @@ package import OfferDomain
 
 /// Why the service signs nothing; these are all the ways.
 package enum SealCause: String, CaseIterable, Hashable, Sendable {
-    /// Somebody said so, by a call or a command.
+    /// An administrator sealed the service, by a call or a command.
     case administrator
     /// The file of the setting `--seal-file` is there.
     case file
@@ -12,14 +12,14 @@ package enum SealCause: String, CaseIterable, Hashable, Sendable {
     case selfVerification = "self-verification"
     /// The time of day jumped, or is before that of the last record.
     case clockStepped = "clock-stepped"
-    /// Nothing keeps the system's clock right.
+    /// No time service keeps the system's clock right.
     case clockUnsynchronised = "clock-unsynchronised"
     /// Records can't be written, so that nothing may be signed.
     case logUnwritable = "log-unwritable"
     /// The log and its own checkpoint contradict each other.
     case checkpoint
 
-    /// Whether it lasts until somebody lifts it, restarts or not; the others hold as long as what they name.
+    /// Whether it lasts across restarts until it is lifted; the others hold as long as what they name.
     package var isSticky: Bool {
         switch self {
         case .administrator, .selfVerification, .clockStepped, .checkpoint: true
@@ -44,7 +44,7 @@ package enum SealCause: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether it may end without anybody doing something about it, so that asking again makes sense.
+    /// Whether it may end without an administrator's action, so that asking again makes sense.
     package var endsByItself: Bool { self == .clockUnsynchronised || self == .logUnwritable }
 }
 
@@ -60,7 +60,7 @@ package struct ActiveSeal: Hashable, Sendable {
     package let requester: Requester
     /// Whether its entry is durable.
     ///
-    /// One that is not holds all the same, and is recorded as soon as that is possible.
+    /// A seal without a durable entry holds too, and is recorded as soon as possible.
     package var isRecorded: Bool
 
     package init(cause: SealCause, since: Timestamp, detail: String, requester: Requester, isRecorded: Bool) {
@@ -98,7 +98,7 @@ package enum Requester: Hashable, Sendable {
     }
 }
 
-/// Why somebody seals or unseals, in their own words: 1 to 200 printable ASCII characters.
+/// The stated reason to seal or unseal: 1 to 200 printable ASCII characters.
 package struct SwitchReason: Hashable, Sendable {
     /// The longest reason.
     package static let maximumBytes = 200

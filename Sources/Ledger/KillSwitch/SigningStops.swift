@@ -4,7 +4,7 @@ package import Storage
 
 /// What is switched off, as the database has it: for every process that uses it, and over restarts.
 package struct SigningStops: Hashable, Sendable {
-    /// A seal that lasts until somebody lifts it.
+    /// A seal that lasts until it is lifted.
     package struct StoredSeal: Hashable, Sendable {
         /// Why the service is sealed; a cause that this version does not know counts as `administrator`.
         package let cause: SealCause
@@ -12,26 +12,26 @@ package struct SigningStops: Hashable, Sendable {
         package let since: Timestamp
         /// A sentence, or the administrator's reason.
         package let detail: String
-        /// Whether the service has recorded that it signs no more.
+        /// Whether the service has recorded that it no longer signs.
         package var isAcknowledged: Bool
     }
 
     /// In the order of ``SealCause``.
     package var seals: [StoredSeal] = []
-    /// The keys that are switched off, and whether the service has said that it uses them no more.
+    /// The keys that are switched off, and whether the service has recorded that it no longer uses them.
     package var keys: [KeyID: Bool] = [:]
 
     /// Nothing is switched off.
     package init() {}
 
-    /// What keeps that key from being used, or, without a key, anything from being granted.
+    /// The stop that blocks this key, or, without a key, all grants; `nil` if there is none.
     package func stop(of key: KeyID?) -> KeyStop? {
         if !seals.isEmpty { return .sealed(seals.map(\.cause)) }
         if let key, keys[key] != nil { return .disabled(key) }
         return nil
     }
 
-    /// What of these is not among those of later.
+    /// The stops of these that are missing in `later`.
     func lifted(in later: SigningStops) -> SigningStops {
         var lifted = SigningStops()
         let causes = Set(later.seals.map(\.cause))
@@ -40,7 +40,7 @@ package struct SigningStops: Hashable, Sendable {
         return lifted
     }
 
-    /// Whether something was switched off that the service has not yet said to obey.
+    /// Whether the service has not yet acknowledged something that was switched off.
     package var awaitsAcknowledgement: Bool {
         seals.contains { !$0.isAcknowledged } || keys.values.contains(false)
     }
@@ -52,7 +52,7 @@ package enum KeyStop: Error, Hashable, Sendable {
     case sealed([SealCause])
     /// This key is switched off.
     case disabled(KeyID)
-    /// This instance has not heard of the others for too long to know what is switched off.
+    /// This instance has been out of contact with the others for too long to know what is switched off.
     case cutOff
     /// Another instance keeps customers under a newer secret, which this one has not read yet.
     case outdatedSecret
@@ -89,7 +89,7 @@ package struct SealStore {
     package func switches() throws(StorageError) -> SigningStops {
         var switches = SigningStops()
         try connection.rows(Self.seals) { row in
-            // A cause that this program does not know seals nevertheless.
+            // A cause that this program does not know seals too.
             let cause = SealCause(rawValue: row.text(0)) ?? .administrator
             switches.seals.append(
                 SigningStops.StoredSeal(
@@ -125,7 +125,7 @@ package struct SealStore {
         try InstanceTable(connection: connection).awaitAcknowledgement()
     }
 
-    /// Lifts a seal; with that of an administrator those of causes that this program does not know, which it reads as such.
+    /// Lifts a seal; an administrator's together with those of unknown causes, which this program reads as the same.
     package func remove(_ cause: SealCause) throws(StorageError) {
         var stored = [cause.rawValue]
         if cause == .administrator {

@@ -6,18 +6,18 @@ package import TransparencyLog
 
 /// Moves the whole history of a service into another database: ledger, callers, log, checkpoints, index.
 ///
-/// No service may use either meanwhile. The other database gets all of it in one transaction, or nothing; the log is then
-/// computed again from what arrived and held to the head that it had, before an entry says that it moved.
+/// No service may use either database meanwhile. The target gets everything in one transaction, or nothing. Then the
+/// log is computed again from the target and compared with the source's head, before an entry records the move.
 package struct LedgerMove {
     let source: LedgerAccess
     let target: LedgerAccess
     private let pause: Pause
     private let progress: ProgressReport
 
-    /// Waits for so many milliseconds.
+    /// Waits for the given number of milliseconds.
     package typealias Pause = (_ milliseconds: Int64) -> Void
 
-    /// The `pause` is long enough to hear of every service that lives; it is made only where one may.
+    /// The `pause` lets every running service update its row; it is made only if there are rows.
     package init(
         from source: LedgerAccess,
         to target: LedgerAccess,
@@ -32,13 +32,13 @@ package struct LedgerMove {
 
     /// What was moved.
     package struct Outcome: Hashable, Sendable {
-        /// How many rows there are in all tables.
+        /// How many rows all tables have.
         package let rows: Int64
-        /// How many entries the log has, without the one that says that it moved.
+        /// How many entries the log has, without the entry that records the move.
         package let entries: Int64
     }
 
-    /// Moves everything; the source keeps what it has, and an entry after it by which every service refuses it.
+    /// Moves everything; the source keeps its data, and gets a last entry that makes every service refuse it.
     package func run() throws(LedgerMoveError) -> Outcome {
         guard source.exists else { throw .nothingToMove }
         let locks = try database((source.lockInstance(), target.lockInstance()))
@@ -50,13 +50,13 @@ package struct LedgerMove {
         let head = try ledger(LedgerWriter(connection: from).checkedHead())
         let rows = try copy(from, to, head)
         try verify(to, head)
-        // First the end of the one, then the beginning of the other: at no moment do both go on.
+        // The source ends before the target begins, so that both are never usable at once.
         try Self.record(.ledgerLeft, in: source)
         try Self.record(.ledgerMoved(entries: head.size), in: target)
         return Outcome(rows: rows, entries: head.size)
     }
 
-    /// Looks at everything that ``run()`` demands, reads what it would move, and writes nothing of it anywhere.
+    /// Checks everything that ``run()`` requires, reads what it would move, and moves nothing.
     package func rehearse() throws(LedgerMoveError) -> Outcome {
         guard source.exists else { throw .nothingToMove }
         let lock = try database(source.lockInstance())
@@ -74,10 +74,10 @@ package struct LedgerMove {
         return Outcome(rows: try copyAll(snapshot, nil, head), entries: head.size)
     }
 
-    /// So long the source may take for one answer, while the target waits within its transaction.
+    /// How long the source may take for one answer, while the target waits in its transaction.
     private static let patienceMilliseconds = 3_600_000
 
-    /// A service that was killed has left its row, and says nothing any more; one that lives says so meanwhile.
+    /// A killed service leaves its row unchanged; a running service updates its row during the pause.
     private func demandNoInstances(_ connection: any DatabaseConnection) throws(LedgerMoveError) {
         let table = InstanceTable(connection: connection)
         let before = try database(table.all())
@@ -100,7 +100,7 @@ package struct LedgerMove {
             try database(to.begin())
             try demandEmpty(to)
             rows = try copyAll(snapshot, to, head)
-            // Nothing keeps a service that starts just now from writing, so that is looked for.
+            // A service that starts just now can write, so the head is compared.
             guard try self.head(from) == head else { throw .changedMeanwhile }
             try database(to.commit())
         } catch {
@@ -110,9 +110,9 @@ package struct LedgerMove {
         return rows
     }
 
-    /// Copies all tables as they are at one moment: a row that goes from one to another meanwhile is neither lost nor twice.
+    /// Copies one snapshot of all tables: a row that moves between tables meanwhile is neither lost nor duplicated.
     ///
-    /// Without a place to copy to, they are read alone.
+    /// Without a target, it only reads the tables.
     private func copyAll(
         _ from: any DatabaseConnection,
         _ to: (any DatabaseConnection)?,
@@ -150,7 +150,7 @@ package struct LedgerMove {
         SQL("SELECT 1 FROM checkpoints LIMIT 1"), SQL("SELECT 1 FROM customer_epochs LIMIT 1"),
     ]
 
-    /// Reports each 1024 rows.
+    /// Copies one table, and reports progress every 1024 rows.
     private func copy(
         _ table: StaticString,
         from: any DatabaseConnection,
@@ -213,18 +213,18 @@ package struct LedgerMove {
     }
 }
 
-/// Why a history was not moved; the source is as it was, and can be gone on with, and the other database too unless it says otherwise.
+/// Why a history was not moved; the source is unchanged and usable, and so is the target unless a case says otherwise.
 package enum LedgerMoveError: Error, Sendable, CustomStringConvertible {
     case nothingToMove
-    /// The other database holds a history of its own.
+    /// The target already has its own history.
     case targetNotEmpty
-    /// Services use it.
+    /// Services use one of the databases.
     case inUse([String])
-    /// Somebody has written to it while it was copied; nothing was moved.
+    /// The source changed while it was copied; nothing was moved.
     case changedMeanwhile
     case database(StorageError)
     case ledger(LedgerError)
-    /// What arrived is not what was sent; it is in the other database, which is not to be used.
+    /// The copied data differs from the source; it is in the target, which must not be used.
     case unverified(AuditReadError)
 
     /// The reason, and what to do, as a part of a sentence for the person who ran the command.

@@ -4,8 +4,8 @@ package import OfferDomain
 
 /// What an app attaches to a purchase as its `obfuscatedAccountId`: 32 bytes that stand for the customer.
 ///
-/// They leave the service, so they are made under a label of their own: nothing in the ledger or in the records is equal to
-/// them, and whoever sees both can't tell who is who.
+/// They leave the service, so they have their own label: nothing in the ledger or in the records is equal to them. A
+/// reader who sees both cannot match them.
 package struct GooglePlayAccountID: Hashable, Sendable {
     private let bytes: [UInt8]
 
@@ -14,7 +14,7 @@ package struct GooglePlayAccountID: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads one; nil of what has not the form of ours.
+    /// Reads an account ID; nil if the text does not have the service's form.
     package init?(_ text: String) {
         guard text.utf8.count == 64, let bytes = [UInt8](hexadecimal: text) else { return nil }
         self.bytes = bytes
@@ -23,7 +23,7 @@ package struct GooglePlayAccountID: Hashable, Sendable {
     /// 64 of `0-9a-f`.
     package var text: String { bytes.hexadecimal }
 
-    /// Under which the ledger notes to whom it was given out: the first 16 bytes.
+    /// The ledger's key for the customer that got this ID: the first 16 bytes.
     package var key: [UInt8] { Array(bytes[..<16]) }
 }
 

@@ -5,8 +5,9 @@ import Storage
 
 /// The account ids that were given out; by them, purchases at Google Play name customers.
 ///
-/// Many apps name accounts by a hash of their own, which looks alike, so an id that was never given out names no customer. A
-/// purchase keeps the id that it was made with; the table has the key under which the ledger has that customer now. Used by one thread, inside an open transaction.
+/// Many apps name accounts by their own hash, which looks the same. So an ID that was never given out names no
+/// customer. A purchase keeps its first ID; the table has the customer's present key. Used by one thread, inside an
+/// open transaction.
 struct GooglePlayAccounts {
     private let connection: any DatabaseConnection
 

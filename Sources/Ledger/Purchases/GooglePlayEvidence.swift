@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// What the store told of purchases of one app at one time; it still names them by their tokens.
+/// What the store reported about purchases of one app at one time; it still names them by their tokens.
 package struct GooglePlayEvidence: Sendable {
     /// When the store was asked.
     package var observedAt: Timestamp
-    /// Whether the store was asked because it had told of one of the purchases by itself.
+    /// Whether the store was asked because it had sent a message about one of the purchases.
     package var isReported = false
-    /// Purchases that the store told of by itself, and when.
+    /// Purchases that the store sent messages about, and when.
     package var reports: [(token: PurchaseToken, at: Timestamp)] = []
     /// What the store answered about each purchase that it was asked about.
     package var purchases: [(token: PurchaseToken, answer: GooglePlayPurchaseAnswer)] = []
-    /// Purchases that were taken back, and when.
+    /// Purchases that were revoked, and when.
     package var revocations: [(token: PurchaseToken, at: Timestamp)] = []
-    /// Purchases of which money was paid back, and what.
+    /// Purchases with a refund, and the refund.
     package var refunds: [(token: PurchaseToken, refund: Refund)] = []
 
     /// `observedAt` is when the store was asked: a later observation prevails.
@@ -25,20 +25,20 @@ package struct GooglePlayEvidence: Sendable {
 /// What the store says when it is asked about a purchase.
 package enum GooglePlayPurchaseAnswer: Hashable, Sendable {
     case purchase(GooglePlayPurchase)
-    /// It has forgotten the purchase, which ended long ago or, where `isSuperseded`, in whose place there is another.
+    /// The store has forgotten the purchase: it ended long ago, or another one replaced it (`isSuperseded`).
     case gone(isSuperseded: Bool)
-    /// There is none of that token.
+    /// No purchase has that token.
     case notFound
-    /// There is one, and what the store says of it cannot be read.
+    /// The purchase exists, but the store's answer about it cannot be read.
     case unreadable
 }
 
 extension GooglePlayEvidence {
-    /// The keys of the purchases of these tokens, and of those in whose place they are, as far as the store knows them; each
-    /// once.
+    /// The keys of the purchases with these tokens, and of the purchases that they replaced, if the store knows them;
+    /// each once.
     ///
-    /// One that the store has forgotten it knew once; of a token that it does not know, nothing is shown, nor of a purchase
-    /// that was begun and is not paid: anybody can begin them without end.
+    /// The store knew a purchase that it has forgotten. An unknown token proves nothing, and neither does a purchase
+    /// that was begun and is not paid: any user can begin any number of them.
     package func keys(ofPurchasesFrom tokens: [PurchaseToken], _ keys: GooglePlayPseudonyms) -> [[UInt8]] {
         let answers = Dictionary(purchases.map { ($0.token, $0.answer) }, uniquingKeysWith: { first, _ in first })
         var found: [[UInt8]] = []
@@ -61,7 +61,7 @@ extension GooglePlayEvidence {
             let key = keys.purchaseKey(of: token)
             switch answer {
             case .purchase(let purchase):
-                // What has not the form of a mark is the app's own name of somebody, and is not kept.
+                // A value without the form of a mark may be the app's own name for a person, so it is not kept.
                 let mark = purchase.profileID.flatMap(GrantMark.init)?.text
                 var record = GooglePlayPurchaseRecord(purchase, observedAt: observedAt, mark: mark, keys: keys)
                 record.isReported = isReported
@@ -92,7 +92,7 @@ extension GooglePlayEvidence {
         return history
     }
 
-    /// The accounts that purchases name in the form of an id of ours.
+    /// The accounts that purchases name in the form of a ``GooglePlayAccountID``.
     package func accounts(_ keys: GooglePlayPseudonyms) -> Set<SubscriptionLink> {
         var accounts: Set<SubscriptionLink> = []
         for case (let token, .purchase(let purchase)) in purchases {
@@ -105,7 +105,7 @@ extension GooglePlayEvidence {
         return accounts
     }
 
-    /// Of each purchase, the customer whom a caller names, and the account that the purchase names.
+    /// For each purchase, the customer that a caller names, and the account that the purchase names.
     fileprivate func holders(_ keys: GooglePlayPseudonyms, _ customer: [UInt8]?) -> [SubscriptionHolder] {
         purchases.flatMap { token, answer in
             guard case .purchase(let purchase) = answer else { return [SubscriptionHolder]() }
@@ -128,10 +128,10 @@ extension GooglePlayEvidence {
 }
 
 extension GooglePlayPurchaseReport {
-    /// Files evidence; `customers` are keys of pseudonyms of a customer whom a trusted caller vouches for, and are linked
+    /// Files evidence; `customers` are pseudonym keys of a customer that a trusted caller vouches for, and are linked
     /// to every purchase.
     ///
-    /// Of these, `customer` is the one that the caller calls the customer by.
+    /// `customer` is the key of the name that the caller uses.
     package init(
         _ evidence: GooglePlayEvidence,
         place: PlayContext,
@@ -157,7 +157,7 @@ extension GooglePlayPurchaseReport {
 }
 
 extension GooglePlayPurchaseAnswer {
-    /// Whether it shows that there is such a purchase, or was.
+    /// Whether it shows that the purchase exists or existed.
     package var isKnown: Bool {
         switch self {
         case .purchase, .gone: true
@@ -165,13 +165,13 @@ extension GooglePlayPurchaseAnswer {
         }
     }
 
-    /// Whether it was begun, and nothing is bought yet.
+    /// Whether the purchase was begun and is not complete yet.
     package var isBeforePurchase: Bool {
         guard case .purchase(let purchase) = self else { return false }
         return purchase.state.known?.isBeforePurchase == true || purchase.startedAt == nil
     }
 
-    /// The purchase in whose place this one is.
+    /// The purchase that this one replaced.
     package var earlierToken: PurchaseToken? {
         guard case .purchase(let purchase) = self else { return nil }
         return purchase.linkedToken ?? purchase.expiredToken

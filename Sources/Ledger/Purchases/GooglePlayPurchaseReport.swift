@@ -6,9 +6,9 @@ package import OfferDomain
 package struct PlayContext: Sendable {
     /// The app's package, and the ledger's name of it.
     package let app: GooglePlayApp
-    /// Makes keys of tokens, and tells a genuine mark of a grant.
+    /// Makes keys from tokens, and recognizes a genuine mark of a grant.
     package let keys: GooglePlayPseudonyms
-    /// For the offers that redemptions are of.
+    /// Has the offers that redemptions use.
     package let catalog: Catalog
 
     package init(_ app: GooglePlayApp, _ pseudonyms: Pseudonyms, _ catalog: Catalog) {
@@ -26,21 +26,21 @@ package struct PlayContext: Sendable {
     }
 }
 
-/// Something that Google Play told, ready for the ledger: filed under keys, with nothing personal in the clear.
+/// A report of Google Play, ready for the ledger: filed under keys, with nothing personal in the clear.
 package struct GooglePlayPurchaseReport: Sendable {
     /// Which app it is of, and the keys that it is filed under.
     package let place: PlayContext
     /// The purchases, by their keys.
     package let history: GooglePlayHistory
-    /// Which customer has which purchase, as a caller says who is vouched for.
+    /// Which customer has which purchase, as stated by a caller that the service trusts for this.
     package let links: Set<SubscriptionLink>
-    /// Which account each purchase names in the form of ours.
+    /// Which account each purchase names, in the form of a ``GooglePlayAccountID``.
     package let accounts: Set<SubscriptionLink>
-    /// Whose each purchase is now, as far as this tells; the customer whom a caller names comes before the account.
+    /// The present holders of purchases, as this report shows them; the customer that a caller names comes first.
     package let holders: [SubscriptionHolder]
-    /// The message that it came in; `nil` of what was asked for, or sent along.
+    /// The message that it came in; `nil` if the service asked for it, or a request sent it.
     package let message: GooglePlayMessage?
-    /// What the ledger may have of all that under earlier secrets.
+    /// What the ledger may have of this report under earlier secrets.
     package let rotatedKeys: [RotatedKey]
 
     /// All keys must be made with the secret that `place` has.
@@ -97,15 +97,15 @@ extension GooglePlayPurchaseReport {
     }
 }
 
-/// Which message of the store it was.
+/// Identifies a message of the store.
 package struct GooglePlayMessage: Hashable, Sendable {
-    /// As Pub/Sub numbers it within its topic; the same however often it is delivered.
+    /// Pub/Sub's ID of the message within its topic; every delivery has the same one.
     package let id: String
-    /// As Google names the type of the notification; of one that nobody knows, its number.
+    /// Google's name for the type of the notification; its number if the service does not know the type.
     package let type: String
     /// When Google Play sent it: `eventTimeMillis`.
     package let sentAt: Timestamp
-    /// Of the purchase that it is about, if it is about one.
+    /// The environment of the purchase that it is about, if any.
     package let environment: StoreEnvironment?
     /// What is relayed of it, byte for byte; `nil` if nothing is.
     package var relayedBody: [UInt8]?

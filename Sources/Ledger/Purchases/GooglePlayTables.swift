@@ -5,8 +5,8 @@ package import Storage
 
 /// What the ledger keeps of Google Play's purchases, and which customer has which.
 ///
-/// What comes is merged with what is there, part by part, so neither order nor repetition makes a difference. Used by
-/// one thread, inside an open transaction.
+/// Each report is merged into the stored data part by part, so order and duplicates do not matter. Used by one thread,
+/// inside an open transaction.
 package struct GooglePlayTables {
     let connection: any DatabaseConnection
 
@@ -21,11 +21,11 @@ package struct GooglePlayTables {
 
     // MARK: - Reading
 
-    /// Everything known of who has one of these names, and of the purchases given, with all that took one another's
-    /// place.
+    /// The history of customers with these names and of the given purchases, with all purchases that replaced each
+    /// other.
     ///
-    /// `subjects` are keys of pseudonyms of customers. Of a purchase that is given, its customers' other purchases count
-    /// too. At most ``mostPurchases`` purchases.
+    /// `subjects` are pseudonym keys of customers. Other purchases of a given purchase's customers are included.
+    /// Returns at most ``mostPurchases`` purchases.
     package func history(
         of subjects: [[UInt8]],
         purchases: some Sequence<PurchaseKey>
@@ -45,7 +45,7 @@ package struct GooglePlayTables {
     /// What is kept of a purchase; `nil` if nothing is.
     func record(of purchase: PurchaseKey) throws(StorageError) -> GooglePlayPurchaseRecord? {
         var record: GooglePlayPurchaseRecord?
-        // What can't be read is not taken for what isn't there.
+        // Unreadable data must not count as missing data.
         var isDamaged = false
         try connection.rows(
             SQL("SELECT record FROM google_play_purchases WHERE purchase = ?", .blob(purchase.bytes))
@@ -61,7 +61,7 @@ package struct GooglePlayTables {
         try customers.subscriptions(of: subject, limit: Self.mostPurchases).map(PurchaseKey.init)
     }
 
-    /// The purchases in whose place one is, and those that took its own.
+    /// The purchases that this one replaced, and those that replaced it.
     func linked(to purchase: PurchaseKey) throws(StorageError) -> [PurchaseKey] {
         try keys(
             SQL(
@@ -100,7 +100,7 @@ package struct GooglePlayTables {
 
     // MARK: - Merging
 
-    /// Adds what is new; answers the purchases in which something changed, or that have a new customer.
+    /// Adds what is new; returns the purchases that changed or have a new customer.
     package func merge(_ report: GooglePlayPurchaseReport) throws(StorageError) -> Set<PurchaseKey> {
         var changed: Set<PurchaseKey> = []
         for (key, news) in report.history.purchases {
@@ -146,7 +146,7 @@ package struct GooglePlayTables {
 
 }
 
-/// Walks from one to the next, of chains or of purchases, each once, and never further than so many.
+/// Visits linked chains, purchases or subscriptions, each once, up to `limit`.
 struct Reached<Key: Hashable> {
     /// In the order in which they were reached.
     private(set) var all: [Key] = []

@@ -4,20 +4,20 @@ import Cryptography
 package import OfferDomain
 
 /// What an app attaches to a purchase as its `obfuscatedProfileId` so that the purchase names its grant: the grant's
-/// id, and a code that nobody else can make.
+/// id, and a code that only this service can make.
 ///
 /// The text has the 64 characters that Google Play takes: 32 hexadecimal digits of the id and 32 of the code. The code
-/// is over the id and the offer, so a mark stands for no other offer than the one that was granted. Whoever has it can
-/// attach it to another purchase; the first purchase with it has the grant, and no other.
+/// is over the id and the offer, so a mark is valid only for the offer that was granted. An app can attach the mark to
+/// another purchase; only the first purchase with it gets the grant.
 package struct GrantMark: Hashable, Sendable {
     /// The grant that the mark names.
     package let grantID: UniqueID
     /// 16 bytes.
     let code: [UInt8]
 
-    /// Reads a mark; nil of what has not the form of one.
+    /// Reads a mark; nil if the text does not have its form.
     ///
-    /// Whether it is genuine is for ``GooglePlayPseudonyms`` to say.
+    /// ``GooglePlayPseudonyms`` says whether it is genuine.
     package init?(_ text: String) {
         guard text.utf8.count == 64, let bytes = [UInt8](hexadecimal: text),
             let grantID = UniqueID(bytes: Array(bytes[..<16]))
@@ -71,7 +71,7 @@ package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
         grantID.bytes + (0..<8).map { UInt8(truncatingIfNeeded: offerKey >> (56 - 8 * Int64($0))) }
     }
 
-    /// Whether a mark is ours, and of a grant of that offer; also one that was made under an earlier secret.
+    /// Whether this service made the mark, for a grant of that offer; marks made under an earlier secret count too.
     package func isGenuine(_ mark: GrantMark, for offerKey: Int64) -> Bool {
         if constantTimeEqual(self.mark(of: mark.grantID, for: offerKey).code, mark.code) { return true }
         return pseudonyms.earlierCodes(.grantMark, Self.markedBytes(mark.grantID, offerKey), in: app)

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// Why a store did not tell us something; these are all the ways.
+/// Why the service got no usable answer from a store; the list is complete.
 ///
 /// None of them means that a customer is not eligible.
 package enum StoreError: Error, Hashable, Sendable {
-    /// The store does not answer, or answers with its own failure, or was not asked because it has not answered of late.
+    /// The store does not answer, or answers with its own failure, or was not asked because it recently did not answer.
     case unavailable(retryAfter: Timestamp?)
-    /// The store has had enough of our requests for now.
+    /// The store limits the rate of the service's requests.
     case rateLimited(retryAfter: Timestamp?)
-    /// We have spent what we allow ourselves, or this caller of ours its share of that.
+    /// The service has used up its own request budget, or this caller has used up its share.
     case budgetSpent(retryAfter: Timestamp)
     /// The store knows nothing by that id; `code` is the store's own.
     case notFound(code: Int64)
-    /// The store does not accept our key: it, its issuer or the app's bundle id is wrong, or the clock.
+    /// The store does not accept the key: the key, its issuer, the app's bundle ID or the clock is wrong.
     case credentialsRefused
-    /// The store knows whose key it is, and does not let that account ask; `reason` is a word of the store's own.
+    /// The store knows the key's account, and does not let it ask; `reason` is a word from the store.
     case notPermitted(reason: String)
-    /// The store does not know the app, which is for the operator to put right.
+    /// The store does not know the app; the operator must fix that.
     case appUnknown(code: Int64)
     /// The store refuses the request itself; `code` is 0 if the answer had none.
     case requestRefused(status: Int, code: Int64)
-    /// The answer is not what the store's documentation says; the reason holds nothing of a customer.
+    /// The answer does not match the store's documentation; the reason has no customer data.
     case badAnswer(reason: String)
     /// No key signs for the app, or the use of the key could not be recorded.
     case cannotSign(reason: String)
-    /// Whoever asked wants to know no longer.
+    /// The requester no longer needs the answer.
     case cancelled
 
-    /// Why nothing can be asked about an app, with what to do.
+    /// Why the store can't be asked about an app, and what to do.
     package static func noKey(for bundleID: BundleID) -> String {
         "no key is active for \(bundleID) and the purpose app-store-server-api; add that to the purposes of its key in the "
             + "keys file"
@@ -88,7 +88,7 @@ extension StoreError {
 }
 
 extension StoreError: CustomStringConvertible {
-    /// A sentence for whoever runs the service.
+    /// A sentence for the operator.
     package var description: String {
         switch self {
         case .unavailable: "The store does not answer."

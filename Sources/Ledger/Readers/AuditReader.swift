@@ -58,7 +58,7 @@ package struct AuditReader {
         return size
     }
 
-    /// The entry of that index; nil if there is none.
+    /// The entry with that index; nil if no entry has it.
     package func entry(_ index: Int64) throws(AuditReadError) -> [UInt8]? {
         var entry: [UInt8]?
         try rows(SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(index))) { row in

@@ -3,10 +3,10 @@ import ServiceRuntime
 package import Storage
 package import TransparencyLog
 
-/// A few threads that read the database for whoever asks, each through a connection of its own that only reads.
+/// A few threads that read the database, each through its own read-only connection.
 ///
-/// Reading blocks, and may take long; so it is done neither on an event loop nor by the committer nor in Swift's shared
-/// pool. Who asks more than the threads can do is turned away.
+/// Reading blocks and may take long, so it does not run on an event loop, on the committer's thread or in Swift's
+/// shared pool. If too many questions wait, further ones are refused.
 package final class LogReaders: Sendable {
     private typealias Job = @Sendable (Reader) -> Void
 
@@ -24,7 +24,7 @@ package final class LogReaders: Sendable {
 
     /// Readers that are not yet running; `maximumWaiting` questions may wait while all threads are busy.
     ///
-    /// With `yields`, they take of the processors what those leave who answer requests.
+    /// With `yields`, they use only the processor time that the threads that answer requests leave.
     package init(
         threads: Int = 2,
         maximumWaiting: Int = 64,
@@ -43,14 +43,14 @@ package final class LogReaders: Sendable {
         for _ in 0..<threads { NamedThread.start(named: "log-reader") { [self] in run() } }
     }
 
-    /// Answers what still waits, and ends the threads; what comes later is refused.
+    /// Answers the waiting questions, and ends the threads; later questions are refused.
     package func stop() {
         queue.withLock { $0.isStopping = true }
         queue.wakeOne()
         _ = running.wait { running in running == 0 ? true : nil }
     }
 
-    /// Reads something; what `body` sees is of one moment.
+    /// Reads something; `body` sees one snapshot of the database.
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any DatabaseConnection) throws(AuditReadError) -> Value
     ) async throws(LogReadersError) -> Value {
@@ -82,7 +82,7 @@ package final class LogReaders: Sendable {
         running.wakeOne()
     }
 
-    /// The job that waits longest; sleeps while there is none; nil once the threads are to end.
+    /// The job that has waited longest; sleeps while no job waits; nil when the threads must end.
     private func nextJob() -> Job? {
         queue.wait { queue -> Job?? in
             if queue.jobs.isEmpty { return queue.isStopping ? .some(nil) : .none }

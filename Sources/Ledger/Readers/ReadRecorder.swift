@@ -3,7 +3,7 @@ package import Configuration
 package import OfferDomain
 package import ServiceRuntime
 
-/// Records who reads the audit log: an entry for each question, and one a minute for what was fetched of the log itself.
+/// Records who reads the audit log: an entry for each question, and one a minute for fetched parts of the log itself.
 package final class ReadRecorder: Sendable {
     private let committer: Committer
     private let clock: WallClock
@@ -19,8 +19,8 @@ package final class ReadRecorder: Sendable {
 
     /// Records a question, with how many entries answer it; to be called before the answer leaves.
     ///
-    /// When nothing can be recorded the log must be readable all the same: the question is then counted, and recorded as
-    /// fetched once that can be.
+    /// The log must stay readable while nothing can be recorded: the question is then counted, and recorded as fetched
+    /// once that is possible.
     package func note(caller: CallerID, call: AuditCall, conditions: [AuditCondition], count: Int = 0) async {
         let read = RecordedRead(caller: caller, call: call, conditions: conditions, count: count)
         do throws(LedgerError) {
@@ -31,12 +31,12 @@ package final class ReadRecorder: Sendable {
         }
     }
 
-    /// Records who looked a customer up; the pseudonyms may be told once it returns, and not if it fails.
+    /// Records who looked a customer up; the pseudonyms may be returned only after this succeeds.
     package func record(lookupOf users: [Pseudonym], in app: AppName, by caller: CallerID) async throws(LedgerError) {
         try await committer.append([.customerLookedUp(app, users: users, by: caller)])
     }
 
-    /// Counts a part of the log that was fetched; `caller` is `nil` where the log is open to everybody.
+    /// Counts a fetched part of the log; `caller` is `nil` if the log is public.
     package func noteFetch(caller: CallerID?, call: AuditCall) {
         fetches.count(AuditFetch(caller: caller, call: call), at: clock.now())
     }

@@ -31,14 +31,14 @@ package struct AuditQuery: Hashable, Sendable {
         }
     }
 
-    /// What is wrong with a value that no entry can have in a field; nil where any may be.
+    /// What is wrong with a value that no entry can have in a field; nil if an entry may have it.
     ///
-    /// Whoever asks for it would take an empty answer for “nothing happened”.
+    /// Without this check, the reader could take an empty answer for “nothing happened”.
     package static func fault(of value: String, in field: Field) -> String? {
         switch field {
         case .event: AuditEventName.fault(of: value)
         case .user where !Pseudonym.isSearchable(value):
-            // What was given is not repeated: it may name somebody.
+            // The given value is not repeated: it may name a person.
             "must be a pseudonym as records have it, hmac:EPOCH:CODE; to find a customer by name, ask "
                 + "POST /v1/audit/customers, or run: offer-signer customers pseudonym"
         case .outcome where Outcome(rawValue: value) == nil:
@@ -60,11 +60,11 @@ package struct AuditQuery: Hashable, Sendable {
     package var fields: [Field: String]
     /// The code of one of the findings in `why`.
     package var reason: FindingCode?
-    /// The events of which no entry is wanted.
+    /// The events whose entries are left out.
     package var excludedEvents: Set<AuditEventName> = []
     /// The order of the answer; with ``limit``, also which entries are left out.
     package var order: Order
-    /// At most so many entries.
+    /// The most entries.
     package var limit: Int
 
     package init(
@@ -107,7 +107,7 @@ package struct AuditQuery: Hashable, Sendable {
         } ?? false
     }
 
-    /// Of what was counted, who did it: an entry that sums up names several.
+    /// The callers in a summary entry's counts; such an entry names several.
     static func countedCallers(_ entry: JSONObject) -> [JSONValue] {
         entry["counts"]?.array.map { $0.compactMap { $0.object?["caller"] } } ?? []
     }
@@ -122,7 +122,7 @@ package struct AuditQuery: Hashable, Sendable {
     }
 }
 
-/// Whether an entry tells of a transfer from or to the user, by the pseudonym or by its key.
+/// Whether an entry records a transfer from or to the user, by the pseudonym or by its key.
 private func tellsOfTransfer(_ entry: JSONObject, _ user: String) -> Bool {
     let ends = AuditQuery.transferEnds.compactMap { entry[$0] }
     if ends.isEmpty { return false }

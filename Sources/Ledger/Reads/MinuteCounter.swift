@@ -13,7 +13,7 @@ package struct Counted<Key: Hashable & Sendable>: Sendable {
     package let until: Timestamp
     /// How often each key was counted; at most as many keys as are kept apart.
     package let counts: [Key: Int]
-    /// What came when there were as many keys already as are kept apart.
+    /// What was counted for further keys, once `mostKeys` keys were kept apart.
     package let others: Int
 
     package init(from: Timestamp, until: Timestamp, counts: [Key: Int], others: Int = 0) {
@@ -24,7 +24,7 @@ package struct Counted<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Counts what is too frequent, or too cheap for strangers to cause, to be an entry each; its memory is bounded.
+/// Counts what is too frequent for an entry each, or too easy to cause without authentication; its memory is bounded.
 package final class MinuteCounter<Key: Hashable & Sendable>: Sendable {
     private struct State {
         var from: Timestamp?
@@ -40,7 +40,7 @@ package final class MinuteCounter<Key: Hashable & Sendable>: Sendable {
         self.mostKeys = mostKeys
     }
 
-    /// Adds one; a key that is new while as many are kept apart already counts among the others.
+    /// Adds one; a new key counts among the others if `mostKeys` keys are kept apart already.
     package func count(_ key: Key, at now: Timestamp) {
         state.withLock { state in
             state.from = state.from ?? now

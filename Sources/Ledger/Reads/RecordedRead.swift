@@ -31,15 +31,15 @@ package enum AuditCall: String, CaseIterable, Hashable, Sendable {
     case indexCommand = "audit index"
 }
 
-/// Something that a reader of the log asked for, as it is recorded: with its value only where that tells of nobody.
+/// A condition of a log query, as it is recorded: with its value only if the value names no person.
 package struct AuditCondition: Hashable, Sendable {
     /// The condition's name, with `=` and its value if that may be recorded.
     package let text: String
 
-    /// A condition of that name, out of a closed list; `value` is what it was given, whatever that is.
+    /// A condition with a name from a closed list; `value` is the given value, which may be anything.
     ///
-    /// A value is recorded if it can be no more than a name of ours: 1 to 128 of `A-Z a-z 0-9 . _ : -`. What a customer is
-    /// known by is recorded only as a pseudonym.
+    /// A value is recorded only if it has the form of the service's own names: 1 to 128 of `A-Z a-z 0-9 . _ : -`. A
+    /// customer is recorded only as a pseudonym.
     package init(_ name: StaticString, _ value: String? = nil) {
         self.init(name: "\(name)", value)
     }
@@ -52,7 +52,7 @@ package struct AuditCondition: Hashable, Sendable {
         text = "\(name)=\(value)"
     }
 
-    /// The same, where the value is one that entries are searched for.
+    /// This condition without its value, if entries are searched for that value.
     var withoutSearchedValue: AuditCondition {
         let name = text.prefix { $0 != "=" }
         return AuditQuery.Field(rawValue: String(name)) == nil ? self : AuditCondition(name: String(name), nil)
@@ -73,32 +73,32 @@ package struct AuditCondition: Hashable, Sendable {
     }
 }
 
-/// One question to the log, as it is recorded.
+/// One query of the log, as it is recorded.
 package struct RecordedRead: Hashable, Sendable {
-    /// Who asked; `nil` of a command.
+    /// The caller that asked; `nil` for a command.
     package let caller: CallerID?
     /// The route or the command that asked.
     package let call: AuditCall
     /// At most 24.
     package let conditions: [AuditCondition]
-    /// How many entries were given.
+    /// How many entries were returned.
     package let count: Int
 
-    /// Keeps at most 24 conditions; if no entry was found, without the values that were searched for.
+    /// Keeps at most 24 conditions; if no entry was found, without the values searched for.
     package init(caller: CallerID?, call: AuditCall, conditions: [AuditCondition], count: Int) {
         self.caller = caller
         self.call = call
-        // What finds nothing may be anything, pasted into the wrong place; what finds something is in the log already.
+        // A value that finds nothing may be anything, pasted by mistake; a value that is found is in the log already.
         self.conditions = (count > 0 ? conditions : conditions.map(\.withoutSearchedValue)).prefix(24).map(\.self)
         self.count = count
     }
 }
 
-/// A part of the log that was fetched: such parts are many and hold nothing that was asked for, so they are counted.
+/// A fetched part of the log; parts are counted, since they are many and do not show what the reader looked for.
 package struct AuditFetch: Hashable, Sendable {
-    /// `nil` where the log is open to everybody.
+    /// `nil` if the log is public.
     package let caller: CallerID?
-    /// The route that gave it.
+    /// The route that returned it.
     package let call: AuditCall
 
     package init(caller: CallerID?, call: AuditCall) {

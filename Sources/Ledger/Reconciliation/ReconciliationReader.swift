@@ -3,13 +3,13 @@ import Configuration
 package import OfferDomain
 package import Storage
 
-/// Reads what was compared when it was learnt; nothing is computed anew.
+/// Reads the comparisons that were made when reports arrived; it computes none of them again.
 ///
 /// Used by one thread.
 package struct ReconciliationReader {
     private let connection: any DatabaseConnection
 
-    /// Reads through a connection that may be one that only reads.
+    /// Reads through a connection, which may be read-only.
     package init(connection: any DatabaseConnection) {
         self.connection = connection
     }
@@ -32,7 +32,7 @@ package struct ReconciliationReader {
         return report
     }
 
-    /// What was shown in the span to subscribers who were about to cancel.
+    /// The answers that subscribers saw in the span when they were about to cancel.
     private func retention(_ query: ReconciliationQuery) throws(StorageError) -> [ReconciliationReport.Retention] {
         try connection.all(
             SQL(
@@ -135,7 +135,7 @@ package struct ReconciliationReader {
 
     // MARK: - Grants
 
-    /// The newest grants that were not used, of apps that the store has told of since.
+    /// The newest unused grants of apps about which the store has sent a notification since the grant.
     private func neverRedeemed(
         _ query: ReconciliationQuery,
         until: Timestamp
@@ -182,7 +182,7 @@ package struct ReconciliationReader {
         ORDER BY issued.grant_id DESC LIMIT ?
         """
 
-    /// What became of the grants of a span, by app: those that were given, less those that were used.
+    /// The result of the grants of a span, by app: all grants, less those that were used.
     package func settled(
         from: Timestamp,
         until: Timestamp
@@ -204,7 +204,7 @@ package struct ReconciliationReader {
         return settled.values.sorted { ($0.place.store, $0.place.app) < ($1.place.store, $1.place.app) }
     }
 
-    /// The same with every other app that a store has told of: without grants, but known not to be silent.
+    /// Adds every other app that a store has sent notifications about: it has no grants, but the store is not silent.
     private func withNotified(
         _ settled: [ReconciliationReport.Settled]
     ) throws(StorageError) -> [ReconciliationReport.Settled] {
@@ -240,6 +240,6 @@ package struct ReconciliationReader {
 }
 
 extension UniqueID {
-    /// The least id of version 7 of an instant.
+    /// The smallest UUIDv7 of an instant.
     fileprivate static func first(at instant: Timestamp) -> UniqueID { version7(at: instant, 0, 0) }
 }

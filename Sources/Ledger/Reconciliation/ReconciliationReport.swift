@@ -7,11 +7,11 @@ package struct ReconciliationQuery: Hashable, Sendable {
     package let from: Timestamp
     /// The end of the span, which is not included.
     package let until: Timestamp
-    /// Whose uses are looked at; what is granted is for both.
+    /// The environment of the uses that are read; grants are for both environments.
     package var environment: StoreEnvironment
-    /// At most so many of each list.
+    /// The most items of each list.
     package var limit: Int
-    /// Where each list goes on.
+    /// Where each list continues.
     package var position: Position
 
     /// How far each list was read; each has the newest first.
@@ -80,7 +80,7 @@ extension ReconciliationQuery {
     }
 }
 
-/// What the stores told, compared with what is on record.
+/// What the stores reported, compared with what is on record.
 package struct ReconciliationReport: Hashable, Sendable {
     /// A store, and an app as it calls it.
     package struct AppInStore: Hashable, Sendable {
@@ -90,7 +90,7 @@ package struct ReconciliationReport: Hashable, Sendable {
         package let app: String
     }
 
-    /// A use of an offer that a store told of.
+    /// A use of an offer that a store reported.
     package struct Use: Hashable, Sendable {
         /// The store, and the app as it calls it.
         package let place: AppInStore
@@ -110,13 +110,13 @@ package struct ReconciliationReport: Hashable, Sendable {
         package let grantID: UniqueID?
         /// The entry that records it.
         package let entryIndex: Int64
-        /// The first entry of the grant; `nil` without a grant, and for one that the ledger has lost or forgotten.
+        /// The first entry of the grant; `nil` without a grant, and if the ledger has lost or forgotten the grant.
         package let grantEntryIndex: Int64?
         /// The key of the account that the grant was given to.
         package let grantedTo: [UInt8]?
     }
 
-    /// A grant that nobody used, as far as the store tells.
+    /// A grant without a use, as far as the store has reported.
     package struct Grant: Hashable, Sendable {
         /// The store, and the app as it calls it.
         package let place: AppInStore
@@ -128,7 +128,7 @@ package struct ReconciliationReport: Hashable, Sendable {
         package let offerID: String
         /// The team's own name of the offer.
         package let rule: String
-        /// The ID of the grant, which is that of its request.
+        /// The ID of the grant, which is the ID of its request.
         package let grantID: UniqueID
         /// When it was granted.
         package let grantedAt: Timestamp
@@ -138,7 +138,7 @@ package struct ReconciliationReport: Hashable, Sendable {
         package let entryIndex: Int64
     }
 
-    /// What became of the grants of one app that are old enough to have been used.
+    /// The result of those grants of one app that are old enough to have been used.
     package struct Settled: Hashable, Sendable {
         /// The store, and the app as it calls it.
         package let place: AppInStore
@@ -146,13 +146,13 @@ package struct ReconciliationReport: Hashable, Sendable {
         package var redeemed = 0
         /// How many were not redeemed in time.
         package var neverRedeemed = 0
-        /// Since these the store has told nothing about the app, so nobody knows.
+        /// How many have an unknown result: the store has sent nothing about the app since the grant.
         package var notTold = 0
         /// When the store last sent a notification about the app; `nil` if it never has.
         package let lastToldAt: Timestamp?
     }
 
-    /// What subscribers did who were shown one kind of answer, or one offer, before they canceled.
+    /// What subscribers did after they saw one kind of answer, or one offer, before they canceled.
     package struct Retention: Hashable, Sendable {
         /// Its name in the answer, such as `promotionalOffer`.
         package let answer: String
@@ -166,13 +166,13 @@ package struct ReconciliationReport: Hashable, Sendable {
 
     /// What was asked for.
     package let query: ReconciliationQuery
-    /// Grants until then have had their time.
+    /// Grants up to this time are old enough to have been used.
     package let settledUntil: Timestamp
-    /// How many uses there were in the span, by what they are.
+    /// How many uses the span has, by kind of match.
     package var uses: [RedemptionMatch: Int] = [:]
-    /// Redeemed, and granted by nobody.
+    /// Redeemed, without a grant.
     package var withoutRecord: [Use] = []
-    /// Redeemed by another account than it was granted to.
+    /// Redeemed by another account than the one that got the grant.
     package var byAnotherAccount: [Use] = []
     /// Granted, and not redeemed.
     package var neverRedeemed: [Grant] = []
@@ -180,16 +180,16 @@ package struct ReconciliationReport: Hashable, Sendable {
     package var settled: [Settled] = []
     /// By answer and offer.
     package var retention: [Retention] = []
-    /// Where the lists go on; `nil` if they are whole.
+    /// Where the lists continue; `nil` if they are complete.
     package var next: ReconciliationQuery.Position?
 
     /// How many entries it lists.
     package var entries: Int { withoutRecord.count + byAnotherAccount.count + neverRedeemed.count }
 
-    /// Whether there is a use that nobody granted, or that another account made.
+    /// Whether there is a use without a grant, or by another account.
     package var isAlarming: Bool { uses[.ungranted, default: 0] + uses[.otherAccount, default: 0] > 0 }
 
-    /// How long after a grant its use should be known: 24 hours for which it is good, and 48 for a family organizer to
-    /// agree, for the store to tell of it, and for its notification to come again after it was missed.
+    /// How long after a grant its use should be known: the grant is valid for 24 hours, and 48 are for a family
+    /// organizer to agree, for the store to report the use, and for the store to repeat a missed notification.
     package static let settlingHours = 72
 }

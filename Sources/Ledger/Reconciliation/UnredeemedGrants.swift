@@ -3,7 +3,7 @@ import Configuration
 package import OfferDomain
 package import Storage
 
-/// A grant that no store has reported a use of, in the time that it has.
+/// A grant whose use no store has reported in time.
 package struct UnredeemedGrant: Hashable, Sendable {
     package let grantID: UniqueID
     let grantedAt: Timestamp
@@ -14,7 +14,7 @@ package struct UnredeemedGrant: Hashable, Sendable {
     let rule: String
 }
 
-/// Finds grants that were never redeemed, each once; up to where it has looked is kept for each app.
+/// Finds grants that were never redeemed, each once; stores for each app how far it has looked.
 ///
 /// Used by one thread.
 package struct UnredeemedGrantTable {
@@ -28,9 +28,9 @@ package struct UnredeemedGrantTable {
     package struct Scan: Hashable, Sendable {
         package let place: ReconciliationReport.AppInStore
         package let lastToldAt: Timestamp
-        /// Of grants from before, nobody knows: the store had not told anything, or what it told was forgotten.
+        /// The result of earlier grants is unknown: the store had reported nothing, or its reports were forgotten.
         package let earliest: Timestamp
-        /// The grants after this one are to be looked at; `nil` before the first look.
+        /// The next scan begins after this grant; `nil` before the first scan.
         package var after: [UInt8]?
     }
 
@@ -56,9 +56,9 @@ package struct UnredeemedGrantTable {
         }
     }
 
-    /// The first grants of an app in a span of IDs, both ends left out, that no use is known of.
+    /// The first grants of an app without a known use, in a span of IDs without both ends.
     ///
-    /// One that is pending is none yet: it can be withdrawn, and nobody tells that.
+    /// A pending use does not count yet: it can be withdrawn, and no store reports that.
     package func grants(
         of place: ReconciliationReport.AppInStore,
         after first: [UInt8],
@@ -101,7 +101,7 @@ package struct UnredeemedGrantTable {
         ORDER BY issued.grant_id LIMIT ?
         """
 
-    /// Whether a use of a grant is known that is not only pending.
+    /// Whether a use of the grant is known and not only pending.
     package func isUsed(_ grantID: UniqueID) throws(StorageError) -> Bool {
         let sql = SQL("SELECT 1 FROM redemptions WHERE grant_id = ? AND state <> 'pending'", .blob(grantID.bytes))
         return try connection.first(sql) { _ in true } ?? false

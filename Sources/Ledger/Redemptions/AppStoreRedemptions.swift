@@ -19,7 +19,7 @@ package struct AppStoreRedemptions: RedemptionSource {
         self.init(grants, links: links, of: bundleID) { catalog.appStoreOffer(of: $0, in: bundleID) }
     }
 
-    /// Those of all apps of the catalog: a chain is kept without its app, and a product ID belongs to one alone.
+    /// Those of all apps of the catalog: a chain is stored without its app, and a product ID belongs to one app only.
     package init(_ grants: GrantTable, links: CustomerLinks, ofAll catalog: Catalog) {
         self.init(grants, links: links, of: nil) { use in
             catalog.apps.keys.lazy.compactMap { catalog.appStoreOffer(of: use, in: $0) }.first
@@ -52,7 +52,7 @@ package struct AppStoreRedemptions: RedemptionSource {
 
     package func isSure(_ matched: MatchedRedemption) -> Bool { true }
 
-    /// The customers who have a chain, and those who are the same people under other names.
+    /// The customers that have a chain, and the same customers' other names.
     package func subjects(of chain: [UInt8]) throws(StorageError) -> [[UInt8]] {
         try links.withLinked(tables.customers.subjects(of: chain))
     }
@@ -92,7 +92,7 @@ package struct AppStoreRedemptions: RedemptionSource {
             use: use,
             accounts: try links.withLinked(account),
             grants: found,
-            // A renewal that an offer was taken for may come much later than a purchase.
+            // A renewal with an offer may come much later than a purchase, so it has no limit.
             earliestGrant: redemption.wasBought == true ? earliest : nil,
             isEarlier: try CatalogNameTable(connection: connection).isEarlier(
                 redemption.redeemedAt,
@@ -103,8 +103,8 @@ package struct AppStoreRedemptions: RedemptionSource {
 
     /// A pending redemption with the time of its first report, which the ledger keeps.
     ///
-    /// The store signs the same again and again. Without this each copy would be news, and an app could make as many as it
-    /// likes; and the grant would be looked for as of the newest.
+    /// The store signs the same redemption many times. Without this, each copy would be news, an app could make any
+    /// number of them, and the grant would be matched to the time of the newest copy.
     private func asFirstTold(_ redemption: Redemption) throws(StorageError) -> Redemption {
         guard redemption.state == .pending else { return redemption }
         let name = StoreRedemption(redemption, of: bundleID).name
@@ -113,7 +113,7 @@ package struct AppStoreRedemptions: RedemptionSource {
         return redemption.told(at: min(Timestamp(milliseconds: told.redeemedAt), redemption.redeemedAt))
     }
 
-    /// Of a name that the catalog no longer has: under which keys it was granted.
+    /// The keys under which an offer was granted whose name the catalog no longer has.
     ///
     /// Keys of other apps find no grant: pseudonyms differ between apps.
     private func formerKeys(of use: StoreRedemption) throws(StorageError) -> [Int64] {

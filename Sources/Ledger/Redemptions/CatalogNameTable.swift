@@ -4,9 +4,9 @@ import OfferDomain
 import ServiceRuntime
 import Storage
 
-/// Since when the catalog has each offer, by the name that its store has for it.
+/// When the catalog first had each offer, by the store's name for the offer.
 ///
-/// The name is the store's and not the team's own, so renaming an entry of the catalog excuses no use.
+/// The name is the store's, not the team's own. So a use without a grant is still reported after an entry is renamed.
 struct CatalogNameTable {
     private let connection: any DatabaseConnection
 
@@ -16,7 +16,7 @@ struct CatalogNameTable {
 
     /// Whether a use is older than the offer's entry in the catalog, or than this ledger if the catalog never had the offer.
     ///
-    /// False where nothing is known: then a use without a grant is reported.
+    /// False if nothing is known: then a use without a grant is reported.
     func isEarlier(_ instant: Timestamp, than name: StoreOfferName) throws(StorageError) -> Bool {
         var bound = try firstSeen(name)
         if bound == nil { bound = try first(SQL("SELECT min(first_seen_at) FROM catalog_names")) }

@@ -11,7 +11,7 @@ package struct GooglePlayRedemptions: RedemptionSource {
     private let place: PlayContext
     private var connection: any DatabaseConnection { grants.connection }
 
-    /// Those of the app that is meant by the place.
+    /// The uses in the app of `place`.
     package init(_ grants: GrantTable, links: CustomerLinks, at place: PlayContext) {
         (self.grants, self.links, self.place) = (grants, links, place)
         tables = GooglePlayTables(connection: grants.connection)
@@ -66,7 +66,7 @@ package struct GooglePlayRedemptions: RedemptionSource {
             marked: try marked(redemption, offerKey),
             accounts: try accounts(of: purchase),
             grants: try grants.candidates(of: try subjects(of: purchase.bytes), offerKey: offerKey),
-            // An authorization that is kept is none.
+            // A grant from before this time does not count, even if the ledger still has it.
             earliestGrant: redemption.redeemedAt.adding(hours: -Store.googlePlay.longestDelayHours),
             isEarlier: try CatalogNameTable(connection: connection).isEarlier(
                 redemption.redeemedAt,
@@ -75,7 +75,7 @@ package struct GooglePlayRedemptions: RedemptionSource {
         )
     }
 
-    /// A genuine mark names a grant, even one that the ledger has lost or forgotten.
+    /// The grant that a genuine mark names, even if the ledger has lost or forgotten it.
     private func marked(
         _ redemption: GooglePlayRedemption,
         _ offerKey: Int64
@@ -93,14 +93,14 @@ package struct GooglePlayRedemptions: RedemptionSource {
         return try links.withLinked(holders.account(of: purchase.bytes).map { [$0] } ?? [])
     }
 
-    /// The customers who have a purchase, and those who are the same people under other names.
+    /// The customers that have a purchase, and the same customers' other names.
     private func customers(of purchase: [UInt8]) throws(StorageError) -> [[UInt8]] {
         try links.withLinked(tables.customers.subjects(of: purchase))
     }
 }
 
 extension GrantTable {
-    /// Of an offer at Google Play that the catalog no longer has: the key under which it was granted, or its use was kept.
+    /// The key under which a Google Play offer that the catalog no longer has was granted, or its use was stored.
     func formerKey(
         of offer: GooglePlayOfferPath,
         boughtWith purchase: PurchaseKey,

@@ -15,15 +15,15 @@ package struct MatchedRedemption: Hashable, Sendable {
     package let use: StoreRedemption
     /// The offer's key in the ledger, at Google Play.
     package let offerKey: Int64?
-    /// `nil` if no grant of ours fits: it was made by a signature of another program, or before this ledger.
+    /// `nil` if no grant fits: the use came from another program's signature, or is older than the ledger.
     package let grantID: UniqueID?
     /// What shows that the use came from the grant; `nil` without one.
     package let way: Way?
     /// How the use compares with grants, for metrics, records and reports.
     package let match: RedemptionMatch
-    /// What the ledger had before; `nil` of a use that is new to it.
+    /// What the ledger had before; `nil` for a use that is new to it.
     var earlier: EarlierUse?
-    /// Whether nothing is new but times, or what ties the use to its grant.
+    /// Whether only times are new, or what ties the use to its grant.
     var isCorrection = false
 
     /// A use with what was found for it.
@@ -37,7 +37,7 @@ package struct MatchedRedemption: Hashable, Sendable {
         (grantID, way) = (grant?.id, grant?.way)
     }
 
-    /// Whether all that is new is that money was paid back.
+    /// Whether only a refund is new.
     var isRefundAlone: Bool { earlier?.differsByRefund(use.refund, in: use.state.name) ?? false }
 
     /// Whether the ledger did not know before that the customer had the discount.

@@ -9,6 +9,6 @@ package enum RedemptionMatch: String, CaseIterable, Hashable, Sendable {
     case ungranted = "none"
     /// No grant fits, and none was needed: the use is older than this ledger, or than the offer's entry in the catalog.
     case earlier = "earlier"
-    /// It came from a grant, and the purchase names another account than the grant was given to.
+    /// It came from a grant, but the purchase names another account than the one that got the grant.
     case otherAccount = "other-account"
 }

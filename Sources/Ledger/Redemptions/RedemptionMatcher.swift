@@ -2,43 +2,43 @@
 package import OfferDomain
 package import Storage
 
-/// What one store's evidence shows of uses, and the grants that each may have come from; inside an open transaction.
+/// Reads uses from one store's evidence, and the grants that each may come from; inside an open transaction.
 package protocol RedemptionSource {
-    /// The app that the uses are of; empty if they are of every app.
+    /// The app of the uses; empty if they are of all apps.
     var app: String { get }
 
     /// Every subscription with evidence.
     func subscriptions() throws(StorageError) -> [[UInt8]]
 
-    /// The subscriptions with uses that may have come from the same grants as those of this one.
+    /// The subscriptions whose uses may come from the same grants as the uses of this one.
     func neighbours(of subscription: [UInt8]) throws(StorageError) -> [[UInt8]]
 
-    /// The uses of a subscription, and the grants that each may have come from.
+    /// The uses of a subscription, and the grants that each may come from.
     func candidates(of subscription: [UInt8]) throws(StorageError) -> [RedemptionCandidate]
 
     /// The subscriptions that claim the grant by themselves.
     func claimants(of grant: UniqueID) throws(StorageError) -> [[UInt8]]
 
-    /// Under what the grants for a subscription count.
+    /// The subjects under which the grants for a subscription count.
     func subjects(of subscription: [UInt8]) throws(StorageError) -> [[UInt8]]
 
-    /// Whether a use came from its grant for sure: another match may fit better tomorrow.
+    /// Whether a use certainly came from its grant: for an unsure match, a better one may be found later.
     func isSure(_ matched: MatchedRedemption) -> Bool
 }
 
-/// A use of an offer, and the grants of that offer that are its customer's.
+/// A use of an offer, and its customer's grants of that offer.
 package struct RedemptionCandidate {
     let use: StoreRedemption
     /// The offer's key in the ledger, at Google Play.
     var offerKey: Int64?
-    /// The grant that its mark names, if the mark is ours and of that offer.
+    /// The grant that its mark names, if this service made the mark, for that offer.
     var marked: GrantCandidate?
     /// All names of the account that the purchase names; empty if it names none.
     let accounts: [[UInt8]]
     let grants: Set<GrantCandidate>
-    /// Grants of before are none, however well everything else fits; `nil` if there is no such limit.
+    /// Earlier grants never match; `nil` if there is no such limit.
     let earliestGrant: Timestamp?
-    /// Whether no grant is to be expected: the use is older than this ledger, or than the offer's entry in the catalog.
+    /// Whether no grant can be expected: the use is older than this ledger, or than the offer's entry in the catalog.
     let isEarlier: Bool
 
     fileprivate func isInTime(_ grant: GrantCandidate) -> Bool {
@@ -56,15 +56,15 @@ package struct RedemptionCandidate {
 
 /// Finds which use of an offer came from which grant, without changing anything.
 ///
-/// No grant is given to two uses. First come those with a mark, then those whose account has a grant, then those for
-/// which only another account's is left; each time the oldest first.
+/// A grant matches at most one use. Uses with a mark are matched first, then uses whose account has a grant, then uses
+/// with only another account's grant left. Each time, the oldest use comes first.
 struct RedemptionMatcher {
     let rows: RedemptionRows
 
-    /// The most subscriptions that are looked at together.
+    /// The most subscriptions that are matched together.
     private static let mostSubscriptions = 256
 
-    /// All subscriptions that may have used the same grants as the changed ones, and all their uses, the oldest first.
+    /// All subscriptions that may use the same grants as the changed ones, and all their uses, the oldest first.
     func matched(
         _ changed: some Sequence<[UInt8]>,
         _ source: some RedemptionSource

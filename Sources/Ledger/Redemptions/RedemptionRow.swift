@@ -43,7 +43,7 @@ struct RedemptionRow: Hashable {
         (match, environment) = (row.text(13), row.text(14))
     }
 
-    /// The same of no app in particular: evidence of the App Store does not say of which app a chain is.
+    /// This row without its app: evidence of the App Store does not say which app a chain belongs to.
     var withoutApp: RedemptionRow {
         var row = self
         row.app = ""
@@ -60,7 +60,7 @@ struct RedemptionRow: Hashable {
         )
     }
 
-    /// What the ledger had of the same use; in the App Store also under another first transaction, as of a pending one.
+    /// The earlier row of the same use; in the App Store, its first transaction may differ, as for a pending use.
     func predecessor(among known: [Self], followedBy current: [Self], in store: Store) -> Self? {
         if let same = known.first(where: { $0.name == name }) { return same }
         guard store == .appStore else { return nil }
@@ -134,7 +134,7 @@ struct RedemptionRows {
         )
     }
 
-    /// Keeps the index of the entry that records the use as it is now.
+    /// Stores the index of the entry that records the present state of the use.
     func note(_ entryIndex: Int64, of use: StoreRedemption) throws(StorageError) {
         try connection.enqueue(
             SQL(

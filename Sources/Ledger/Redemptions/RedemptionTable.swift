@@ -4,10 +4,10 @@ package import Storage
 
 /// The uses that customers made of offers, each with the grant that it came from.
 ///
-/// Google Play shows a developer-determined offer to every device, and a key may be used elsewhere: this service finds the uses
-/// without a grant. The rows of all subscriptions that may have used the same grants are computed again together
-/// whenever one of them changes, so the table follows the evidence and not the order in which it came. Used by one thread,
-/// inside an open transaction.
+/// Google Play shows a developer-determined offer to every device, and a key may be used elsewhere: this service finds
+/// the uses without a grant. If a subscription changes, the rows of all subscriptions that may use the same grants are
+/// computed again. So the table depends on the evidence, not on its order. Used by one thread, inside an open
+/// transaction.
 package struct RedemptionTable {
     private let grants: GrantTable
     private let rows: RedemptionRows
@@ -19,9 +19,9 @@ package struct RedemptionTable {
         rows = RedemptionRows(connection: grants.connection)
     }
 
-    /// Brings the rows up to what the evidence shows; answers those that are new or have changed, oldest first.
+    /// Updates the rows to what the evidence shows; returns the new and the changed uses, oldest first.
     ///
-    /// They are currentRows as of the newest evidence and not as of now: when it arrived makes no difference.
+    /// The rows are current as of the newest evidence, not as of now: the time when it arrived makes no difference.
     func update(
         _ changed: some Sequence<[UInt8]>,
         _ source: some RedemptionSource
@@ -32,7 +32,7 @@ package struct RedemptionTable {
             let known = try rows.all(of: subscription)
             let current = uses.filter { $0.use.subscription == subscription }
             let currentRows = current.map(RedemptionRow.init)
-            // What a use was known as before is that of one use: of several, the oldest.
+            // Each earlier row belongs to one use only: if several uses fit, to the oldest.
             var earlier = known
             for row in known where !currentRows.contains(row) { try rows.remove(row.name, of: subscription) }
             for (var matched, row) in zip(current, currentRows) where !known.contains(row) {
@@ -48,10 +48,10 @@ package struct RedemptionTable {
         return news.sorted { $0.use.isBefore($1.use) }
     }
 
-    /// Keeps the index of the entry that records the use as it is now.
+    /// Stores the index of the entry that records the present state of the use.
     func note(_ entryIndex: Int64, of use: StoreRedemption) throws(StorageError) { try rows.note(entryIndex, of: use) }
 
-    /// What a full recomputation finds otherwise than it is kept, by the keys of subscriptions.
+    /// The keys of subscriptions for which a full recomputation differs from the stored rows.
     package func differences(
         _ source: some RedemptionSource
     ) throws(StorageError) -> (compared: Int, differing: [[UInt8]]) {

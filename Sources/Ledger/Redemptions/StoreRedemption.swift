@@ -4,11 +4,11 @@ package import OfferDomain
 
 /// A use of an offer, as the evidence of a store shows it; a store is a mapping to this.
 package struct StoreRedemption: Hashable, Sendable {
-    /// Tells the uses of one subscription apart.
+    /// Distinguishes the uses of one subscription.
     package struct Name: Hashable, Sendable {
-        /// The key of the first transaction with the offer; empty at Google Play, and of a pending use.
+        /// The key of the first transaction with the offer; empty at Google Play and for a pending use.
         package let firstTransaction: [UInt8]
-        /// The product bought with it; of a pending use in the App Store, the one that the customer has.
+        /// The product bought with the offer; for a pending use in the App Store, the product that the customer has.
         package let productID: String
         /// Empty in the App Store.
         package let basePlanID: String
@@ -41,13 +41,13 @@ package struct StoreRedemption: Hashable, Sendable {
     package let name: Name
     /// What came of it, as of the newest evidence.
     package let state: RedemptionState
-    /// When the first discounted period began; of a pending use, when the store first reported it.
+    /// When the first discounted period began; for a pending use, when the store first reported it.
     package let redeemedAt: Timestamp
-    /// The first money that was paid back without undoing the use.
+    /// The first refund that did not undo the use.
     package let refund: Refund?
     /// Whether it is a test purchase.
     package let environment: StoreEnvironment
-    /// By which way the newest evidence of it came.
+    /// The source of the newest evidence of it.
     package let source: FactSource
 
     /// A use in the App Store.

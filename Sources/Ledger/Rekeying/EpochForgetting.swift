@@ -2,23 +2,23 @@
 import OfferDomain
 import Storage
 
-/// Has the ledger forget everything that leads from entries of one epoch to anybody; inside an open transaction.
+/// Deletes everything that leads from entries of one epoch to a customer; inside an open transaction.
 ///
-/// What was granted while it was in force is found under later secrets if its customers have come back since, and a grant
-/// names its entry of the audit log, which has the old pseudonyms. So do links. Of what the stores told, each row goes that
-/// has a key of the epoch: alone nobody can find it any more, and beside a key in force it says who is who.
+/// If a customer has come back since, grants of the epoch are found under later secrets. Each grant names its entry of
+/// the audit log, which has the old pseudonyms, and so does each link. Rows of store data with a key of the epoch are
+/// deleted too: alone they can't be found any more, and beside a key in force they identify the customer.
 struct EpochForgetting {
     let connection: any DatabaseConnection
     let epoch: EpochTable.Entry
     /// The epoch that took over.
     let next: EpochTable.Entry
-    /// The place of the first epoch that was not destroyed before: keys that are not listed are of it.
+    /// The ordinal of the first epoch that was not destroyed before: keys that are not listed belong to it.
     let oldest: Int64
 
-    /// Forgets; of the uses of offers, those of before `settled`.
+    /// Deletes the data, and all redemptions before `settled`.
     func run(settled: Timestamp) throws(StorageError) {
         try forgetEntries()
-        // Their grants are gone, and without its grant a use would count as one that was never granted.
+        // Their grants are gone, and without its grant a redemption would count as never granted.
         try connection.run(SQL("DELETE FROM redemptions WHERE redeemed_at < ?", .integer(settled.milliseconds)))
         try forgetKeys()
         try connection.run(SQL(Self.usesOfGoneGrants))
@@ -35,13 +35,13 @@ struct EpochForgetting {
         for statement in Self.entries { try connection.run(SQL(statement, span)) }
         let places = [epoch, next].map { SQLValue.integer(GrantLogRow.first(of: $0.firstEntry)) }
         try connection.run(SQL("DELETE FROM grants_by_time WHERE place >= ? AND place < ?", places))
-        // A retry would give out what is forgotten, under another name; and bodies with ids could be tried out.
+        // A retry would return deleted data under another name, and guessed bodies with IDs could be tried out.
         let begunAt = try beginning()
         try connection.run(SQL("DELETE FROM idempotency_keys WHERE recorded_at < ?", .integer(begunAt)))
         try connection.run(SQL("DELETE FROM retention_answers WHERE answered_at < ?", .integer(begunAt)))
     }
 
-    /// When the next epoch began by the time of the log, which never goes back, in milliseconds.
+    /// When the next epoch began, in milliseconds by the time of the log, which never goes back.
     private func beginning() throws(StorageError) -> Int64 {
         let sql = SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(next.firstEntry))
         let entry = try connection.first(sql) { $0.blob(0) }
@@ -71,9 +71,9 @@ struct EpochForgetting {
         )
     }
 
-    /// What goes by keys of the epoch in other rows, before those go, and how many of their keys each statement looks at.
+    /// Statements for rows that depend on keys in other rows, run before those are deleted; `keys` counts the keys.
     private static let besideKeys: [(sql: StaticString, keys: Int)] = [
-        // Grants of later, for a subscription of which only its customer was named then.
+        // Later grants for a subscription whose key is of the epoch, because only its customer was named then.
         (
             """
             DELETE FROM grants WHERE subject IN (
@@ -94,7 +94,7 @@ struct EpochForgetting {
             )
             """, 2
         ),
-        // A history that loses a transaction is not whole any more, and is asked for again.
+        // A history that loses a transaction is incomplete, so the service asks for it again.
         (
             """
             UPDATE app_store_chains SET history_complete_at = NULL WHERE chain IN (
@@ -103,7 +103,7 @@ struct EpochForgetting {
             )
             """, 1
         ),
-        // A record names the purchases before its own. Without one of them it would pass for the first: it goes whole.
+        // A record names the purchases before its own. Without one of them it would pass for the first: it is deleted.
         (
             """
             DELETE FROM google_play_purchases WHERE purchase IN (
@@ -114,7 +114,7 @@ struct EpochForgetting {
         ),
     ]
 
-    /// Grants that are gone, wherever something still leads to their entries; each table is read once, on either engine.
+    /// Deletes redemptions of grants that are gone, which lead to their entries; either engine reads each table once.
     private static let usesOfGoneGrants: StaticString = """
         DELETE FROM redemptions WHERE grant_id IN (
             SELECT grant_id FROM redemptions WHERE grant_id IS NOT NULL
@@ -124,10 +124,10 @@ struct EpochForgetting {
 
     // MARK: - Inside records
 
-    /// So many records are read at a time.
+    /// How many records are read at a time.
     private static let page = 512
 
-    /// Transactions that name their account by a key of the epoch name none from now on.
+    /// Removes the account from transactions that name it by a key of the epoch.
     private func forgetAccountsInRecords() throws(StorageError) {
         let (epochs, tables) = (KeyEpochs(connection: connection), SubscriptionTables(connection: connection))
         var last: [SQLValue] = [.blob([]), .blob([])]
@@ -153,7 +153,7 @@ struct EpochForgetting {
         WHERE (chain, transaction_key) > (?, ?) AND record LIKE '%"account":%' ORDER BY chain, transaction_key LIMIT ?
         """
 
-    /// Marks of grants that are gone go too: half of a mark is the grant's id.
+    /// Removes the marks of grants that are gone: half of a mark is the grant's ID.
     private func forgetMarks() throws(StorageError) {
         let (issued, tables) = (IssuedGrantTable(connection: connection), GooglePlayTables(connection: connection))
         var last = SQLValue.blob([])

@@ -8,7 +8,7 @@ extension EpochTable {
     ///
     /// `next` is the epoch that took over.
     func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
-        // What was granted at the very end was used a little later, and would now pass for used without a grant.
+        // A grant at the very end was used a little later; without the grant, that use would pass for ungranted.
         let settled = min(next.begunAt.adding(hours: Self.settlingHours), now)
         let listed = try all().filter { $0.destroyedAt == nil }
         try EpochForgetting(
@@ -17,7 +17,7 @@ extension EpochTable {
             next: next,
             oldest: listed.first?.ordinal ?? epoch.ordinal
         ).run(settled: settled)
-        // Of what is not listed any more there is one epoch less.
+        // Keys of the oldest epoch that is left need no row.
         let oldest = listed.first { $0.ordinal != epoch.ordinal }?.ordinal ?? epoch.ordinal
         try connection.run(
             SQL(

@@ -4,8 +4,8 @@ import Storage
 
 /// Moves what the ledger has of a customer from the key under an earlier secret to the key under the present one.
 ///
-/// That takes a request or a report that names the customer, transaction or purchase: neither key gives the other. From then on
-/// everything is as if there had been one secret. Used by one thread, inside an open transaction.
+/// It takes a request or a report that names the customer, transaction or purchase: neither key gives the other. After
+/// the move, everything is as if there had been one secret. Used by one thread, inside an open transaction.
 struct KeyRotation {
     private let connection: any DatabaseConnection
 
@@ -16,7 +16,7 @@ struct KeyRotation {
         connection = grants.connection
     }
 
-    /// Moves what there is.
+    /// Moves the data under the earlier keys to the current ones.
     func apply(_ rotatedKeys: [RotatedKey]) throws(StorageError) {
         for rotatedKey in rotatedKeys {
             for earlier in rotatedKey.earlier where earlier != rotatedKey.current {
@@ -38,7 +38,7 @@ struct KeyRotation {
         try renameFirstTransaction(earlier, to: current)
     }
 
-    /// A purchase's record names the purchases that it took the place of.
+    /// Renames the key in records of purchases that replaced this one.
     private func renamePredecessor(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
         try renameInRecords(
             """
@@ -51,7 +51,7 @@ struct KeyRotation {
         )
     }
 
-    /// Records are texts that have keys as the audit log writes them; `owner` says whose records are meant.
+    /// Renames a key in the records of `owner`, which are texts that have keys as the audit log writes them.
     private func renameInRecords(
         _ update: StaticString,
         _ earlier: [UInt8],
@@ -62,7 +62,7 @@ struct KeyRotation {
         try connection.enqueue(SQL(update, keys + [.blob(owner)]))
     }
 
-    /// Who has a subscription is always among its customers, so no subscription of another need be looked at.
+    /// Renames the holder, who is always among a subscription's customers, so other subscriptions need no look.
     private func renameHolder(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
         try connection.enqueue(
             SQL(
@@ -78,8 +78,8 @@ struct KeyRotation {
         )
     }
 
-    /// Grants name the account that they were given to, and transactions the account that they were bought by; both are
-    /// among those whose rows have just moved.
+    /// Renames the account that grants were given to and that transactions were bought by; both are among those whose
+    /// rows have just moved.
     private func renameAccount(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
         try connection.enqueue(
             SQL(

@@ -2,8 +2,8 @@
 import Storage
 
 extension KeyTables {
-    /// Every table with keys of customers, chains, transactions or purchases but `grants_by_time`, whose rows move to `grants`
-    /// before a key of theirs is renamed.
+    /// Every table with keys of customers, chains, transactions or purchases, except `grants_by_time`: its rows move to
+    /// `grants` before a key of theirs is renamed.
     ///
     /// Grants and attributes are removed by their entries. The first transaction of a redemption and the holder of a
     /// subscription have no index, so ``KeyRotation`` finds them by other columns of their rows.

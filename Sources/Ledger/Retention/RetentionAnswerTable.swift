@@ -2,21 +2,21 @@
 package import OfferDomain
 package import Storage
 
-/// What the App Store was given to show to subscribers, for 30 days, and whether they canceled.
+/// The answers that the App Store got to show to subscribers, for 30 days, and whether they canceled.
 package struct RetentionAnswerTable {
     private let connection: any DatabaseConnection
 
-    /// In one transaction: requests wait for it.
+    /// The most in one transaction, because requests wait for it.
     private static let mostAtOnce: Int64 = 64
     private static let days = 30
-    /// The store's clock and ours need not agree to the second.
+    /// The store's clock and the service's may differ by seconds.
     private static let minutesOfDoubt = 5
 
     package init(connection: any DatabaseConnection) {
         self.connection = connection
     }
 
-    /// Keeps an answer; a request that is answered anew has one.
+    /// Stores an answer; a request that is answered again keeps one row.
     func add(_ shown: ShownAnswer, requestID: UniqueID, at now: Timestamp) throws(StorageError) {
         let row: [SQLValue] = [
             .blob(requestID.bytes), .blob(shown.chain.bytes), .text(shown.bundleID.text),
@@ -47,7 +47,7 @@ package struct RetentionAnswerTable {
         return try note(.canceled, found)
     }
 
-    /// Settles some of the answers whose time is over, of apps about which the store has reported since; deletes some old ones.
+    /// Settles some expired answers of apps that the store has reported about since; deletes some old ones.
     func settle(at now: Timestamp) throws(StorageError) -> [RetentionOutcome] {
         let kept = try note(.kept, try due(at: now))
         try connection.run(

@@ -7,27 +7,27 @@ package import TransparencyLog
 package enum LedgerError: Error, Hashable, Sendable {
     /// More requests wait than the ledger will hold.
     case overloaded
-    /// The database refused; nothing of the batch is on disk.
+    /// The database failed; nothing of the batch is on disk.
     case database(StorageError)
-    /// The file of the database was moved, removed or replaced; nothing is believed to be on disk.
+    /// The file of the database was moved, removed or replaced; the ledger treats nothing as on disk.
     case databaseGone
     /// The service is stopping.
     case stopped
-    /// What should have been signed could not be built; a mistake of ours.
+    /// The payload to sign could not be built; a bug in the service.
     case unbuildable(PayloadError)
-    /// The audit log is not as it was written; nothing is added to it.
+    /// The audit log differs from what was written; nothing is added to it.
     case log(LogFault)
-    /// It was made into keys under a secret that another took over from, so it would be kept where nobody looks for it.
+    /// The keys were made under a secret that another has replaced, so no later lookup would find the record.
     case outdatedSecret
 }
 
-/// The value of an expression about the database, whose errors become the ledger's: `try database(table.all())`.
+/// Evaluates a database expression and turns its errors into ledger errors: `try database(table.all())`.
 package func database<Value>(_ body: @autoclosure () throws(StorageError) -> Value) throws(LedgerError) -> Value {
     do { return try body() } catch { throw .database(error) }
 }
 
 extension LedgerError {
-    /// Why the log could not be gone on with.
+    /// Why the log could not be continued.
     package init(_ error: AuditReadError) {
         switch error {
         case .database(let error): self = .database(error)

@@ -42,7 +42,7 @@ struct SubscriptionCustomers {
         ) { _ in true } ?? false
     }
 
-    /// The customer's subscriptions, in order, at most so many.
+    /// The customer's subscriptions, in order, at most `limit`.
     func subscriptions(of subject: [UInt8], limit: Int) throws(StorageError) -> [[UInt8]] {
         try connection.all(
             SQL(

@@ -2,9 +2,9 @@
 package import OfferDomain
 import Storage
 
-/// Under which account a subscription appeared, and when.
+/// The account under which a subscription appeared, and when.
 package struct SubscriptionHolder: Hashable, Sendable {
-    /// Where the name comes from; names of two kinds may be of one account, so only those of one kind are compared.
+    /// Where the name comes from; only names of one kind are compared, because two kinds may name the same account.
     package enum Kind: String, Hashable, Sendable {
         /// A trusted caller named the customer, as known or anonymous.
         case customer
@@ -14,13 +14,13 @@ package struct SubscriptionHolder: Hashable, Sendable {
 
     /// The key of a chain of the App Store, or of a purchase at Google Play.
     package let subscription: [UInt8]
-    /// The purchases that this one took the place of, where a subscription has several.
+    /// The purchases that this one replaced, where a subscription has several.
     package let predecessors: [[UInt8]]
     /// Where the name comes from.
     package let kind: Kind
     /// The key of the customer's pseudonym, 16 bytes.
     package let subject: [UInt8]
-    /// When it was bought under that name; `nil` of what a caller says, which holds from when it is said.
+    /// When it was bought under that name; `nil` for a caller's statement, which holds from the time of the statement.
     package let since: Timestamp?
 
     package init(
@@ -51,15 +51,14 @@ extension SubscriptionHolder {
     }
 }
 
-/// Who has each subscription now, one of each kind of name; used by one thread, inside an open transaction.
+/// The present holders of each subscription, one for each kind of name; used by one thread in an open transaction.
 struct SubscriptionHolders {
-    /// Who had a subscription before.
+    /// The earlier holder of a subscription.
     enum Earlier {
         case none, same
-        /// Somebody else, who bought later than what tells of the holder.
+        /// Another holder, who bought later than the holder that is to be set.
         case later
-        /// Somebody else, until now; what was bought under that account is the subscription itself, or what it took the
-        /// place of.
+        /// Another holder, until now; that one bought the subscription itself, or the subscription that it replaced.
         case other([UInt8], of: [UInt8])
     }
 
@@ -69,9 +68,9 @@ struct SubscriptionHolders {
         self.connection = connection
     }
 
-    /// Makes this the holder of its subscription, unless a later purchase names another; says who was before.
+    /// Makes this the holder of its subscription, unless a later purchase names another; returns the earlier holder.
     ///
-    /// The order in which purchases are told of makes no difference to who it is in the end.
+    /// The final holder does not depend on the order in which purchases are reported.
     func replace(with holder: SubscriptionHolder, at now: Timestamp) throws(StorageError) -> Earlier {
         let since = holder.since ?? now
         guard let current = try current(of: holder.subscription, holder.kind) else {

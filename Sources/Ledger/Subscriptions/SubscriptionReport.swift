@@ -2,23 +2,23 @@
 package import Configuration
 package import OfferDomain
 
-/// Something that the App Store told, ready for the ledger: filed under keys, with nothing personal in the clear.
+/// A report of the App Store, ready for the ledger: filed under keys, with nothing personal in the clear.
 package struct SubscriptionReport: Sendable {
-    /// The app that it is of.
+    /// The app that the report is about.
     package let bundleID: BundleID
-    /// Under whose secret the keys were made.
+    /// The epoch of the secret that made the keys.
     package let epoch: String
     /// The chains, by their keys.
     package let history: SubscriptionHistory
     /// Which customer has which chain.
     package let links: Set<SubscriptionLink>
-    /// Whose each chain is now, as far as this tells; the customer whom a caller names comes before the account.
+    /// The present holders of chains, as this report shows them; the customer that a caller names precedes the account.
     package let holders: [SubscriptionHolder]
-    /// For the offers that redemptions are of.
+    /// Has the offers that redemptions use.
     package let catalog: Catalog
-    /// The notification that it came in; `nil` of what was asked for, or sent along.
+    /// The notification that it came in; `nil` if the service asked for it, or a request sent it.
     package let notification: NotificationReceipt?
-    /// What the ledger may have of all that under earlier secrets.
+    /// What the ledger may have of this report under earlier secrets.
     package let rotatedKeys: [RotatedKey]
 
     /// All keys must be made with the secret of `epoch`.
@@ -45,9 +45,9 @@ package struct SubscriptionReport: Sendable {
     /// Files evidence; a transaction that names its buyer by an account token, or by the id that the store gave the
     /// buyer's account in the app, links the buyer to its chain.
     ///
-    /// Another chain that it names becomes a customer of both chains, which links the two.
+    /// Another chain that the transaction names becomes a customer of both chains, which links the two.
     ///
-    /// `customers` are names of the customer that a trusted caller vouches for; they are linked to every chain.
+    /// `customers` are names of a customer that a trusted caller vouches for; they are linked to every chain.
     package init(
         _ evidence: SubscriptionEvidence,
         keys: AppPseudonyms,
@@ -80,7 +80,7 @@ package struct SubscriptionReport: Sendable {
         )
     }
 
-    /// Of each chain, the customer whom a caller names, and the account that its newest purchase names.
+    /// For each chain, the customer that a caller names, and the account that its newest purchase names.
     private static func holders(
         _ evidence: SubscriptionEvidence,
         _ keys: AppPseudonyms,
@@ -117,13 +117,13 @@ package struct SubscriptionReport: Sendable {
     }
 }
 
-/// Which notification of the store it was.
+/// Identifies a notification of the store.
 package struct NotificationReceipt: Hashable, Sendable {
-    /// `notificationUUID`; the same however often it is delivered.
+    /// `notificationUUID`; every delivery has the same one.
     package let id: UniqueID
     /// As Apple writes them.
     package let type: String
-    /// As Apple writes it; `nil` of a notification without one.
+    /// As Apple writes it; `nil` for a notification without one.
     package let subtype: String?
     /// `signedDate` of the notification.
     package let signedAt: Timestamp
@@ -141,7 +141,7 @@ package struct NotificationReceipt: Hashable, Sendable {
     }
 }
 
-/// What came of a report.
+/// The result of a report.
 package enum Absorption: Hashable, Sendable {
     /// It is on record now.
     case recorded

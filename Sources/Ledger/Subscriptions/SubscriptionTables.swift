@@ -5,8 +5,8 @@ package import Storage
 
 /// What the ledger keeps of the App Store's evidence: chains of purchases, and which customer has which.
 ///
-/// What comes is merged with what is there, part by part, so neither order nor repetition makes a difference. Used by
-/// one thread, inside an open transaction.
+/// Each report is merged into the stored data part by part, so order and duplicates do not matter. Used by one thread,
+/// inside an open transaction.
 package struct SubscriptionTables {
     let connection: any DatabaseConnection
 
@@ -21,10 +21,10 @@ package struct SubscriptionTables {
 
     // MARK: - Reading
 
-    /// Everything known of who has one of these names, of the chains given, and of the store accounts that have them.
+    /// The history of the customers with these names, of the given chains, and of the store accounts that have them.
     ///
-    /// `subjects` are keys of pseudonyms: of customers, and of any transaction of theirs. If there are more than
-    /// ``mostChains``, as under a name that an app gives to everybody, there are those that are given alone.
+    /// `subjects` are pseudonym keys of customers, and of any transaction of theirs. If there are more than
+    /// ``mostChains``, for example under a name that an app gives to all users, only the given chains are returned.
     package func history(
         of subjects: [[UInt8]],
         chains: some Sequence<ChainKey>
@@ -79,7 +79,7 @@ package struct SubscriptionTables {
         try customers.subscriptions(of: subject, limit: Self.mostChains + 1).map(ChainKey.init)
     }
 
-    /// Every chain of which a purchase is kept.
+    /// Every chain with a stored purchase.
     func chainsWithPurchases() throws(StorageError) -> [ChainKey] {
         try connection.all(SQL("SELECT DISTINCT chain FROM app_store_transactions ORDER BY chain")) {
             ChainKey($0.blob(0))
@@ -102,7 +102,7 @@ package struct SubscriptionTables {
     /// One chain as it is kept; `nil` if nothing is.
     func chain(_ key: ChainKey) throws(StorageError) -> (chain: SubscriptionChain, statusesReadAt: Timestamp?)? {
         var found: (chain: SubscriptionChain, statusesReadAt: Timestamp?)?
-        // What can't be read is not taken for what isn't there.
+        // Unreadable data must not count as missing data.
         var isDamaged = false
         try connection.rows(
             SQL(
@@ -136,7 +136,7 @@ package struct SubscriptionTables {
 
     // MARK: - Merging
 
-    /// Adds what is new; answers the chains in which something changed, or that have a new customer, as they are now.
+    /// Adds what is new; returns the present state of chains that changed or have a new customer.
     package func merge(
         _ news: SubscriptionHistory,
         _ links: Set<SubscriptionLink>

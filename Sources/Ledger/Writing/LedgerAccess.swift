@@ -30,17 +30,17 @@ package struct LedgerAccess: Sendable {
         try migrated(location.connect(.readWrite))
     }
 
-    /// The same for who may do nothing for so long within a transaction, and lets others wait, if they share the database.
+    /// The same, with a limit on how long a transaction on a shared database may be idle while others wait.
     package func open(idleTimeoutMilliseconds: Int) throws(StorageError) -> any DatabaseConnection {
         try migrated(location.connect(.readWrite, idleTimeoutMilliseconds: idleTimeoutMilliseconds))
     }
 
-    /// The same for the committer, for whom all wait: a server that does not answer is given up sooner.
+    /// The same for the committer, which every request waits for: it gives up sooner on a server that does not answer.
     package func openForCommits() throws(StorageError) -> any DatabaseConnection {
         try open(answerTimeoutMilliseconds: Int(CommitterPulse.patienceMilliseconds))
     }
 
-    /// The same for who asks for what may take so long.
+    /// The same, with a limit on how long the server may take for one answer.
     private func open(answerTimeoutMilliseconds: Int) throws(StorageError) -> any DatabaseConnection {
         try migrated(location.connect(.readWrite, answerTimeoutMilliseconds: answerTimeoutMilliseconds))
     }
@@ -50,20 +50,20 @@ package struct LedgerAccess: Sendable {
         return connection
     }
 
-    /// Who carries the write-ahead log over; `nil` where there is none to be carried over.
+    /// The checkpointer of the write-ahead log; `nil` where there is no such log.
     ///
-    /// It opens what is there and makes nothing: where the file was moved away, an empty one in its place, with a log of its
-    /// own, would spoil the one that is put back.
+    /// It opens an existing file and never creates one. If the file was moved away, a new empty file with its own log
+    /// would damage the file that is put back.
     package func logKeeper(pages: Int = 1000) -> WALCheckpointer? {
         guard !location.isShared else { return nil }
         return WALCheckpointer(pages: pages) { [location] () throws(StorageError) in try location.connectToFile() }
     }
 
-    /// Leaves one file of a database that nothing of this process uses any more; does nothing to one on a server.
+    /// Reduces a database that this process no longer uses to one file; does nothing to one on a server.
     ///
-    /// - Returns: False where another process has it open; whoever closes it last removes the log then.
+    /// - Returns: False if another process has it open; the last process to close it then removes the log.
     package func removeLog() throws(StorageError) -> Bool {
-        // Threads that have said that they end close what they read with a moment later.
+        // Threads that are about to end close their read connections a moment later.
         for _ in 0..<20 {
             if try location.removeLog() { return true }
             usleep(25_000)
@@ -71,7 +71,7 @@ package struct LedgerAccess: Sendable {
         return try location.removeLog()
     }
 
-    /// Where the database is now, to be asked later whether it still is there; `nil` where no file can be moved away.
+    /// Where the database is now, to check later that it is still there; `nil` if there is no file that can be moved.
     package func place() -> DatabaseFiles? { DatabaseFiles(location) }
 
     /// Where it is, for people; a server's password is not shown.
@@ -85,7 +85,7 @@ package struct LedgerAccess: Sendable {
         }
     }
 
-    /// Whether a server has tables of ours; true also where it cannot be asked, so that whoever opens it is told why.
+    /// Whether a server has this service's tables; also true if it cannot be asked, so that opening it reports why.
     private var hasSchema: Bool {
         do { return try Migrations.version(of: try openForReading()) > 0 } catch { return true }
     }
@@ -102,8 +102,8 @@ package struct LedgerAccess: Sendable {
 
     /// Changes something and records the change, both or neither.
     ///
-    /// `body` makes the change, and answers what the audit log is to say of it. A server is given up if one answer takes
-    /// longer than `patienceMilliseconds`.
+    /// `body` makes the change and returns the audit events that describe it. The service gives up on a server if one
+    /// answer takes longer than `patienceMilliseconds`.
     package func change<Failure: Error>(
         patienceMilliseconds: Int = 15_000,
         _ body: (any DatabaseConnection) throws(Failure) -> [AuditEvent]
@@ -150,7 +150,7 @@ package enum LedgerChangeError<Failure: Error>: Error {
 }
 
 extension Catalog {
-    /// Keeps since when the ledger's service has these offers.
+    /// Records since when the ledger's service has these offers.
     package func note(in ledger: LedgerAccess) throws(StorageError) {
         let table = CatalogNameTable(connection: try ledger.open())
         try table.note(offers.map { StoreOfferName($0.listing) }, at: ledger.clock.now())

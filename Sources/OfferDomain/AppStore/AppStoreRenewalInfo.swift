@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the App Store signed of a subscription's next renewal.
+/// What the App Store signed about a subscription's next renewal.
 ///
-/// It names no app. It is told here only together with a verified transaction of the same chain.
+/// It names no app. The service uses it only together with a verified transaction of the same chain.
 ///
 /// Source: Apple, [JWSRenewalInfoDecodedPayload](https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload).
 package struct AppStoreRenewalInfo: Hashable, Sendable {
@@ -10,7 +10,7 @@ package struct AppStoreRenewalInfo: Hashable, Sendable {
     package let originalTransactionID: TransactionID
     /// The product that the customer has, at most 255 bytes.
     package var productID: String
-    /// That of the transaction beside it, or the info is refused.
+    /// The environment of the transaction beside it; the service refuses the info if they differ.
     package var environment: StoreEnvironment
     /// When Apple signed this (`signedDate`).
     package let signedAt: Timestamp

@@ -10,15 +10,15 @@ package struct AppStoreTransaction: Hashable, Sendable {
     package let transactionID: TransactionID
     /// The first purchase of the subscription, which names the whole chain of renewals.
     package let originalTransactionID: TransactionID
-    /// The bundle id that Apple signed, which is that of a configured app.
+    /// The bundle ID that Apple signed; it belongs to a configured app.
     package let bundleID: BundleID
     /// The store's own text, at most 255 bytes.
     package var productID: String
-    /// The environment that Apple signed, which the app takes.
+    /// The environment that Apple signed; the configured app accepts it.
     package var environment: StoreEnvironment
-    /// When Apple signed this, which is the instant for which all of it was true.
+    /// When Apple signed this; all of it was true at that instant.
     package let signedAt: Timestamp
-    /// When the period begins that was bought or renewed (`purchaseDate`); Apple may charge up to a day earlier.
+    /// When the bought or renewed period begins (`purchaseDate`); Apple may charge up to a day earlier.
     package let purchasedAt: Timestamp
     /// What kind of product it is (`type`); offers are for auto-renewable subscriptions alone.
     package var productType: Reported<AppStoreProductType>?
@@ -44,13 +44,13 @@ package struct AppStoreTransaction: Hashable, Sendable {
     package var offerID: String?
     /// How that offer lowers the price.
     package var offerDiscountType: Reported<OfferDiscountType>?
-    /// The storefront of the purchase; nil if Apple's value is no such country.
+    /// The storefront of the purchase; nil if Apple's value is not a storefront.
     package var storefront: Storefront?
     /// Whether the customer bought it or the store renewed it (`transactionReason`).
     package var reason: Reported<TransactionReason>?
     /// The UUID that the app attached to the purchase; nil if it attached none.
     package var appAccountToken: UniqueID?
-    /// One for each Apple account and app, also of who has bought nothing.
+    /// One for each Apple account and app, even if the account has bought nothing.
     package var appTransactionID: TransactionID?
     /// How the customer pays (`billingPlanType`).
     package var billingPlan: Reported<BillingPlan>?
@@ -89,7 +89,7 @@ package struct AppStoreTransaction: Hashable, Sendable {
 extension AppStoreTransaction {
     /// Other chains of the same customer that this transaction names.
     ///
-    /// The members of a family may share a bundle, so the bundle tells nothing of a subscription by Family Sharing.
+    /// The members of a family may share a bundle, so the bundle of a subscription by Family Sharing is left out.
     package var linkedOriginalTransactionIDs: [TransactionID] {
         guard previousOriginalTransactionID != nil || bundleOriginalTransactionID != nil else { return [] }
         let bundle = ownership?.known == .familyShared ? nil : bundleOriginalTransactionID

@@ -4,7 +4,7 @@
 ///
 /// Source: Apple, [JWSAppTransactionDecodedPayload](https://developer.apple.com/documentation/appstoreserverapi/jwsapptransactiondecodedpayload).
 package struct AppTransaction: Hashable, Sendable {
-    /// The bundle id that Apple signed, which is that of a configured app.
+    /// The bundle ID that Apple signed; it belongs to a configured app.
     package let bundleID: BundleID
     /// Where the app was downloaded (`receiptType`).
     package let environment: StoreEnvironment

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands for an id that is not kept in the clear: the bytes of a keyed pseudonym.
+/// A keyed pseudonym that the service stores in place of an ID.
 ///
-/// Evidence out of a request and rows out of the ledger are the same values because they have the same keys.
+/// Evidence from a request and rows from the ledger are equal values because they have the same keys.
 package struct OpaqueKey<Named>: Hashable, Comparable, Sendable {
     /// 16 bytes in the ledger; nothing here depends on their number.
     package let bytes: [UInt8]
@@ -16,19 +16,19 @@ package struct OpaqueKey<Named>: Hashable, Comparable, Sendable {
     }
 }
 
-/// Stands for an original transaction id.
+/// The pseudonym of an original transaction ID.
 package typealias ChainKey = OpaqueKey<SubscriptionChain>
 
-/// Stands for a transaction id.
+/// The pseudonym of a transaction ID.
 package typealias TransactionKey = OpaqueKey<TransactionRecord>
 
-/// Stands for an account that a purchase names as its buyer.
+/// The pseudonym of the account that a purchase names as its buyer.
 package typealias AccountKey = OpaqueKey<CustomerIdentity>
 
 /// Makes the keys that evidence is filed under.
 package protocol SubscriptionKeys {
     func chainKey(of originalTransactionID: TransactionID) -> ChainKey
     func transactionKey(of transactionID: TransactionID) -> TransactionKey
-    /// Of an `appAccountToken`.
+    /// The key of an `appAccountToken`.
     func accountKey(of token: UniqueID) -> AccountKey
 }

@@ -20,7 +20,7 @@ package enum Answer: String, CaseIterable, Sendable {
         }
     }
 
-    /// No if one is no, else undecided if one is, else yes; yes of none.
+    /// Not met if one is not met, else undecided if one is, else met; met for no answers.
     package static func all(_ answers: some Sequence<Answer>) -> Answer {
         var all = Answer.met
         for answer in answers {
@@ -30,7 +30,7 @@ package enum Answer: String, CaseIterable, Sendable {
         return all
     }
 
-    /// Yes if one is yes, else undecided if one is, else no; no of none.
+    /// Met if one is met, else undecided if one is, else not met; not met for no answers.
     package static func any(_ answers: some Sequence<Answer>) -> Answer {
         !all(answers.lazy.map { !$0 })
     }

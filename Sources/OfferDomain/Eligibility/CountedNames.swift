@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By which of a customer's names a cap found grants; only the kinds of the names, never the names.
+/// The kinds of a customer's names under which a cap found grants; never the names themselves.
 package struct CountedNames: OptionSet, Hashable, Sendable {
-    /// One bit for each kind of name; outside of the process, ``names`` stands for them.
+    /// One bit for each kind of name; ``names`` represents them outside of the process.
     package let rawValue: UInt8
 
-    /// As `OptionSet` wants it; there are eight kinds.
+    /// Required by `OptionSet`; there are eight kinds.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// What the team's backend calls the customer.
@@ -54,7 +54,7 @@ extension Finding {
     /// Whether this is a cap of the customer's that is reached, or a cooldown that runs.
     package var isReachedCap: Bool { code == .grantsCapReached || code == .cooldownRunning }
 
-    /// The same, where each cap of the customer's that is reached, here or inside, says by which names it counted.
+    /// The same finding; each reached cap of the customer, here or inside, lists the names that it counted by.
     func counted(by names: CountedNames, redeemed: CountedNames) -> Finding {
         var finding = self
         if isReachedCap { finding.countedBy = (countsRedemptions ? redeemed : names).intersection(countableNames) }
@@ -85,9 +85,9 @@ extension Decision {
     /// Whether a cap of the customer's is reached.
     package var hasReachedCap: Bool { findings.contains(where: \.hasReachedCap) }
 
-    /// The same, where each cap of the customer's that is reached says by which names it counted; by none says nothing.
+    /// The same decision; each reached cap of the customer lists the names that it counted by, if there are any.
     ///
-    /// One that counts redemptions goes by `redeemed`.
+    /// A cap that counts redemptions uses `redeemed`.
     package func counted(by names: CountedNames, redeemed: CountedNames = []) -> Decision {
         Decision(
             outcome: outcome,

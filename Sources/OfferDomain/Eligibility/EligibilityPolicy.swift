@@ -2,24 +2,24 @@
 
 /// Who may have an offer: Apple's own floor, and the rule of the offers file.
 package struct EligibilityPolicy: Hashable, Sendable {
-    /// The rule of the offers file; nil if it has none, so that only the floor is asked.
+    /// The rule of the offers file; nil if it has none, so that only the floor applies.
     package let rule: Rule?
     /// The kind of offer that it is for.
     package let offerType: OfferType
-    /// Whether the offer is only for who has or had a subscription.
+    /// Whether the offer is only for customers who have or had a subscription.
     ///
-    /// The App Store honours a promotional offer only for them, and nothing in an offers file switches this off there.
+    /// The App Store honors a promotional offer only for them, and no setting in an offers file disables this there.
     ///
     /// Source: Apple, [Implementing promotional offers in your app](https://developer.apple.com/documentation/storekit/implementing-promotional-offers-in-your-app).
     package let hasFloor: Bool
-    /// Whether it is also for customers of whom an app only claims who they are.
+    /// Whether the offer is also for customers whose identity only an app claims.
     ///
-    /// Whoever has the app's API key can have it for each name that they make up.
+    /// A holder of the app's API key can then get it for every name that they invent.
     package let admitsUnprovenCustomers: Bool
-    /// Kept here, since a case with a value is an allocation, and here it is freed with the rest.
+    /// Stored because an enum case with a value is an allocation; here it is freed with the policy.
     private let floor = Rule.subscribedBefore(true)
 
-    /// `hasFloor` is for a store that enforces nothing itself; `nil` is as the App Store has it.
+    /// Set `hasFloor` for a store that enforces nothing itself; `nil` follows the App Store's own condition.
     package init(
         rule: Rule?,
         offerType: OfferType = .promotional,
@@ -32,12 +32,12 @@ package struct EligibilityPolicy: Hashable, Sendable {
         self.hasFloor = hasFloor ?? Self.hasFloor(offerType)
     }
 
-    /// Who may have an introductory offer in a subscription group: whom the rule admits, or without one, who has used no
-    /// introductory offer in that group.
+    /// The policy for an introductory offer in a subscription group: the rule, or, without a rule, that the customer
+    /// has used no introductory offer in that group.
     ///
-    /// The latter is the App Store's own condition. What is signed overrides it, so a rule replaces it as a whole. A running
-    /// subscription in the group does not matter to it: Apple's article asks for no used offer alone, and a subscriber who
-    /// never had one may take it with a change of plan. A rule with `status` is for teams that want it otherwise.
+    /// The latter is the App Store's own condition. A signature overrides it, so a rule replaces it completely. It
+    /// ignores a running subscription in the group: Apple only requires that no offer was used, and a subscriber
+    /// who never had one may take it with a change of plan. Teams that want it otherwise write a rule with `status`.
     ///
     /// Source: Apple, [Implementing introductory offers in your app](https://developer.apple.com/documentation/storekit/implementing-introductory-offers-in-your-app).
     package static func introductoryOffer(rule: Rule?, in group: SubscriptionGroupID) -> EligibilityPolicy {
@@ -45,7 +45,7 @@ package struct EligibilityPolicy: Hashable, Sendable {
         return EligibilityPolicy(rule: rule ?? own, offerType: .introductory)
     }
 
-    /// What the ledger must be asked before this is decided.
+    /// What the service must read from the ledger before it decides.
     package var needs: LedgerNeeds { rule?.needs ?? LedgerNeeds() }
 
     /// Decides, with a finding for the floor first, and then one for the rule, or for each of an `all`.
@@ -83,10 +83,10 @@ package struct EligibilityPolicy: Hashable, Sendable {
         return findings
     }
 
-    /// The instant at which this very decision, asked again, would be `eligible`.
+    /// The instant at which this decision would be `eligible`; nil if there is none.
     ///
-    /// Each rule knows when its own answer turns, but another's may turn back in the meantime. So what the rules say
-    /// together is tried, a few times over, and nothing is promised that doesn't hold.
+    /// Each rule knows when its own answer changes, but another rule's may change back before that. So this evaluates
+    /// all rules at the next change, up to four times, and returns an instant only if all are met then.
     private func nextEligibleAt(_ findings: [Finding], _ context: EvaluationContext) -> Timestamp? {
         var (findings, context) = (findings, context)
         for _ in 0..<4 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose grants were looked up: by what the customer is known as.
+/// Which kinds of owners the grants were looked up for.
 package struct GrantOwners: OptionSet, Hashable, Sendable {
     /// One bit for each kind of owner.
     package let rawValue: UInt8
 
-    /// As `OptionSet` wants it; there are two kinds.
+    /// Required by `OptionSet`; there are two kinds.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// A name of the customer.
@@ -13,7 +13,7 @@ package struct GrantOwners: OptionSet, Hashable, Sendable {
     /// An original transaction of the App Store.
     package static let originalTransaction = GrantOwners(rawValue: 1 << 1)
 
-    /// Those that names come to.
+    /// The kinds of owners of these names.
     package init(_ names: [CustomerIdentity]) {
         self = names.reduce(into: []) { $0.insert($1.namesCustomer ? .customer : .originalTransaction) }
     }
@@ -28,21 +28,21 @@ package struct EvaluationContext: Hashable, Sendable {
     }
     /// Nil if no trusted caller stated any; empty if one stated that there are none.
     ///
-    /// Written out, and so without a value to begin with: initializers would else copy the whole context at their end.
+    /// Written as `Optional` so that it has no initial value; otherwise initializers copy the whole context at the end.
     package var attributes: Optional<Attributes>
-    /// A cap on the grants of who isn't among them is undecided.
+    /// A cap on the grants of any other kind of owner is undecided.
     package var owners: GrantOwners
-    /// Whether a trusted caller says who the customer is, or evidence shows it; else an app only claims it.
+    /// True if a trusted caller or evidence says who the customer is; false if only an app claims it.
     package var isProven: Bool
     /// What the ledger knows of the offer's grants, read in the transaction that decides.
     package var grants: GrantHistory
     /// The instant of the decision, the only clock that rules have.
     package var now: Timestamp
-    /// Whether the ledger knows a subscription of the customer, by whatever name.
+    /// Whether the ledger knows a subscription of the customer, under any name.
     package var knowsSubscription: Bool
     private var shared: SharedFacts
 
-    /// A context of which all but the instant has a default: nothing known, no grants, a proven customer.
+    /// A context with a default for all but the instant: nothing known, no grants, a proven customer.
     package init(
         facts: CustomerFacts = CustomerFacts(),
         attributes: Attributes? = nil,
@@ -82,14 +82,14 @@ package struct EvaluationContext: Hashable, Sendable {
         self.knowsSubscription = knowsSubscription
     }
 
-    /// Whether it is known of which original transaction the grants are to be counted.
+    /// Whether the original transaction is known, so that its grants can be counted.
     private var knowsOriginalTransaction: Bool {
         knowsSubscription || owners.contains(.originalTransaction)
     }
 
-    /// The grants that a cap of this scope counts, ascending; nil if it isn't known whose to count.
+    /// The grants that a cap of this scope counts, ascending; nil if their owner isn't known.
     ///
-    /// An original transaction is of one store.
+    /// An original transaction belongs to one store.
     func grants(per scope: GrantScope, in stores: StoreScope) -> [Timestamp]? {
         switch scope {
         case .customer: owners.contains(.customer) ? grants.byCustomer(in: stores) : nil
@@ -97,7 +97,7 @@ package struct EvaluationContext: Hashable, Sendable {
         }
     }
 
-    /// The same of those that were redeemed, or still may be.
+    /// The same for grants that were redeemed, or still may be.
     func redeemable(per scope: GrantScope, in stores: StoreScope) -> [CountedGrant]? {
         switch scope {
         case .customer: owners.contains(.customer) ? grants.redeemableByCustomer(in: stores) : nil

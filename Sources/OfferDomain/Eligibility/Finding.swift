@@ -2,10 +2,10 @@
 
 /// A rule's answer for one customer, with its reason.
 ///
-/// Only numbers are stored; the sentence is made when somebody asks for it. No sentence holds an attribute's value or
+/// It stores only numbers; a caller that needs the sentence makes it. No sentence contains an attribute's value or
 /// an identity, so findings may be recorded and logged.
 ///
-/// Laid out to be small, 40 bytes: findings go from the thread that decides to the one that answers.
+/// Its layout is small, 40 bytes: findings go from the thread that decides to the one that answers.
 package struct Finding: Hashable, Sendable {
     /// The rules inside this one, in their order.
     package internal(set) var children: [Finding]
@@ -19,10 +19,10 @@ package struct Finding: Hashable, Sendable {
     /// The reason, for programs.
     package let code: FindingCode
     let isFloor: Bool
-    /// Of a cap that is reached, by which of the customer's names it counted; empty if that was not looked up.
+    /// For a reached cap, the kinds of names that it counted by; empty if that was not looked up.
     package internal(set) var countedBy: CountedNames = []
 
-    /// What a sentence tells of the facts.
+    /// What a sentence reports about the facts.
     enum Observation: Hashable, Sendable {
         case nothing
         case count(Int)
@@ -66,19 +66,19 @@ package struct Finding: Hashable, Sendable {
         }
     }
 
-    /// When waiting alone, all facts staying as they are, turns yes into no or no into yes; nil if it doesn't.
+    /// When the answer changes between yes and no if all facts stay the same; nil if it does not.
     var turnsAt: Timestamp? { turn == .min ? nil : Timestamp(milliseconds: turn) }
 
-    /// The rule's name in an offers file; `appStoreFloor` or `provenCustomer` for what every offer asks, and `storeAnswer` for
-    /// what a store answered.
+    /// The rule's name in an offers file; `appStoreFloor` or `provenCustomer` for what every offer requires, and
+    /// `storeAnswer` for what a store answered.
     package var rule: String {
         guard isFloor else { return subject.name }
         if StoreFinding.codes.contains(code) { return "storeAnswer" }
         return code == .customerUnproven ? "provenCustomer" : "appStoreFloor"
     }
 
-    /// What can differ between two findings of one rule that has no rules inside; everything told of it follows, but for
-    /// the number that the sentence begins with.
+    /// What can differ between two findings of one rule without inner rules; together with the number that the sentence
+    /// begins with, it determines everything that is reported about the finding.
     package struct Variable: Hashable, Sendable {
         let answer: Answer
         let code: FindingCode
@@ -88,10 +88,10 @@ package struct Finding: Hashable, Sendable {
         let countedBy: CountedNames
     }
 
-    /// See ``Variable``; nil if there are rules inside.
+    /// See ``Variable``; nil if there are inner rules.
     package var variable: Variable? {
         guard children.isEmpty else { return nil }
-        // Of that number there follows only whether it is one grant or several.
+        // Of that number, only whether it is one grant or several matters.
         let observation = leadingCount.map { .count(min($0, 2)) } ?? observation
         return Variable(
             answer: answer,
@@ -103,9 +103,9 @@ package struct Finding: Hashable, Sendable {
         )
     }
 
-    /// Hands out of each finding, in their order, what can differ of it, and the number that its sentence begins with.
+    /// Passes the variable part of each finding, in order, and the number that its sentence begins with.
     ///
-    /// Here and not where that is used: in another module each finding would be copied, with its rule, which all requests share.
+    /// It is in this module because another module would copy each finding with its rule, which all requests share.
     package static func forEachVariable(
         of findings: [Finding],
         _ body: (_ place: Int, Variable?, _ leadingCount: Int?) -> Void
@@ -113,7 +113,7 @@ package struct Finding: Hashable, Sendable {
         for place in findings.indices { body(place, findings[place].variable, findings[place].leadingCount) }
     }
 
-    /// The instant from which waiting alone makes this `met`, if it is `notMet` and waiting does.
+    /// The instant at which this changes from `notMet` to `met` by waiting alone; nil if it does not.
     package var nextEligibleAt: Timestamp? { answer == .notMet ? turnsAt : nil }
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which uses of offers are counted; of what is nil, any.
+/// Which uses of offers are counted; nil matches any.
 struct OfferPattern {
     let type: OfferType?
     let offerID: OfferID?
     let group: SubscriptionGroupID?
 
-    /// Whether a use is one of these; undecided if it may be, and it isn't known of which offer or group it was.
+    /// Whether a use matches; undecided if it may match, but its offer or group isn't known.
     ///
-    /// A use whose type the store added later is of no type that a rule can name, and counts where any type does.
+    /// A use of a type that this version does not know matches only a pattern without a type.
     func fits(_ use: OfferUse) -> Answer {
         guard type == nil || use.type == type else { return .notMet }
-        // An introductory offer has no id, so it is none that has one.
+        // An introductory offer has no ID, so it cannot match an ID.
         let isOfOffer = use.type == .introductory ? Answer(offerID == nil) : fits(use.offerID, offerID)
         return Answer.all([isOfOffer, fits(use.subscriptionGroup, group)])
     }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a store answered, or what is known from it, that explains why too little is known to decide.
+/// A store's answer, or what follows from it, that explains why a decision is undecided.
 ///
-/// It decides nothing: it is added to the findings of an undecided decision, so that whoever asks learns what to mend.
+/// It decides nothing. The service adds it to an undecided decision's findings, so that the caller sees what to fix.
 package enum StoreFinding: Hashable, Sendable {
     /// The App Store was asked, and knows no such transaction.
     case transactionUnknown(TransactionMember)
     /// Google Play was asked, and knows no purchase of the token at that index of `purchaseTokens`.
     case purchaseUnknown(index: Int)
-    /// Google Play no longer tells of the purchase, because it expired more than 60 days ago.
+    /// Google Play no longer reports the purchase, because it expired more than 60 days ago.
     case purchaseExpiredTooLong(index: Int)
-    /// Google Play no longer tells of the purchase, because another one replaced it.
+    /// Google Play no longer reports the purchase, because another one replaced it or its account is gone.
     case purchaseReplaced(index: Int)
     /// Google Play's answer about the purchase could not be read; the log says where.
     case purchaseUnreadable(index: Int)
     /// An entry of the App Store's answer could not be read and was left out; the log says which.
     case entryUnreadable
-    /// Everything that is known is about a subscription in this group, which is not the offer's.
+    /// All known facts are about a subscription in this group, which is not the offer's group.
     case otherGroup(SubscriptionGroupID)
 
     static let codes: Set<FindingCode> = [
@@ -43,7 +43,7 @@ package enum StoreFinding: Hashable, Sendable {
             .purchaseUnreadable(let index):
             index
         case .entryUnreadable: 0
-        // Apple's ids are digits; of another text the sentence names no group.
+        // Apple's IDs are digits; for any other text, the sentence names no group.
         case .otherGroup(let group): Int(group.text) ?? 0
         }
     }
@@ -55,7 +55,7 @@ package enum TransactionMember: Int, CaseIterable, Sendable {
     case signedTransaction
     case signedAppTransaction
 
-    /// Where it stands in a request.
+    /// Where it is in a request.
     package var pointer: String {
         switch self {
         case .transactionID: "/transactionId"
@@ -66,7 +66,7 @@ package enum TransactionMember: Int, CaseIterable, Sendable {
 }
 
 extension Decision {
-    /// The same decision with these reasons too, if it is undecided; they change no other.
+    /// The decision with these reasons added, if it is undecided; any other decision is unchanged.
     package func explained(by stores: [StoreFinding]) -> Decision {
         guard outcome == .undecided, !stores.isEmpty else { return self }
         let subject = Rule.subscribedBefore(true)

@@ -12,7 +12,7 @@ package struct AttributeNeeds: Hashable, Sendable {
     /// In the order of their bytes.
     package var names: [String] { tests.keys.sorted() }
 
-    /// Why the value can't be of use to any rule: none reads that attribute, or each asks for another type; `nil` if it can.
+    /// Why no rule can use the value: no rule reads the attribute, or each needs another type; `nil` if one can.
     package func fault(of entry: Attributes.Entry) -> AttributeUseFault? {
         guard let tests = tests[entry.name] else { return .unread }
         if tests.contains(where: { $0.admits(entry.value) != nil }) { return nil }
@@ -61,7 +61,7 @@ extension AttributeValue {
 }
 
 extension AttributeTest {
-    /// Those that it can judge.
+    /// The types that the test can judge.
     fileprivate var types: Set<AttributeType> {
         switch self {
         case .equals(let value): [value.type]
@@ -73,7 +73,7 @@ extension AttributeTest {
 }
 
 extension Attributes {
-    /// These, and those of the others whose names are wanted and are not among these.
+    /// These attributes, plus the wanted ones among `others` that these do not have.
     package func filled(from others: Attributes, names: [String]) -> Attributes {
         let more = others.entries.filter { names.contains($0.name) && self[$0.name] == nil }
         return more.isEmpty ? self : Attributes(merging: entries + more)

@@ -16,7 +16,7 @@ package struct Attributes: Hashable, Sendable {
     /// None, and a caller who might have stated some said so.
     package init() { entries = [] }
 
-    /// Takes at most 64 attributes, whose names are the keys.
+    /// Takes at most 64 attributes; the keys are their names.
     package init(_ values: [String: AttributeValue]) throws(AttributeError) {
         try self.init(values.map { ($0.key, $0.value) })
     }
@@ -39,7 +39,7 @@ package struct Attributes: Hashable, Sendable {
         self.entries = entries
     }
 
-    /// Entries of which no two have one name.
+    /// Takes entries with distinct names.
     init(merging entries: [Entry]) { self.entries = entries.sorted { $0.name < $1.name } }
 
     /// The value of that attribute; nil if the caller did not state it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Facts that only one store has: the billing plan and Apple's own win-back offers, and consent to a price at Google Play.
+// Facts that only one store has: Apple's billing plan and own win-back offers, and consent to a price at Google Play.
 extension CustomerFacts {
     /// Adds what a trusted caller states at one instant.
     package mutating func state(
@@ -47,7 +47,7 @@ extension ChainState {
 
     /// Adds whether the App Store has a win-back offer for the customer.
     ///
-    /// Time alone makes a lapsed customer eligible, so that there was no offer before the end tells nothing after it.
+    /// Time alone makes a lapsed customer eligible, so a missing offer before the end says nothing about later.
     func tellWinBack(_ facts: inout CustomerFacts, at now: Timestamp) {
         guard let renewal else { return }
         let isEligible = !renewal.eligibleWinBackOfferIDs.isEmpty

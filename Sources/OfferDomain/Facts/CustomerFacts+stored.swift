@@ -2,10 +2,10 @@
 
 // Facts that a trusted caller stated some time ago, for requests that cannot state them.
 extension CustomerFacts {
-    /// These facts, and of those that are missing what was stored at that instant.
+    /// These facts, with each missing one taken from the facts that were stored at `storedAt`.
     ///
-    /// What was seen of a subscription, of its offers or its refunds since then is newer than what is stored of them. So is
-    /// whatever came after the end of the period that the stored facts tell of.
+    /// Stored facts about the period, the offers used or the refunds are left out if newer ones were observed since
+    /// `storedAt`. Stored facts about the period are also left out if the stored end has passed since.
     package func filled(fromStored stored: CustomerFacts, storedAt: Timestamp, now: Timestamp) -> CustomerFacts {
         func isSeenSince(_ observedAt: Timestamp?) -> Bool { observedAt.map { $0 >= storedAt } ?? false }
         var older = stored
@@ -20,7 +20,7 @@ extension CustomerFacts {
         return storedAt < end && end <= now
     }
 
-    /// When anything was last observed that another period changes.
+    /// When a fact that changes with the period was last observed.
     private var newestObservationOfPeriod: Timestamp? {
         [
             status?.observedAt, expiresAt?.observedAt, latestEndSeen?.observedAt, autoRenews?.observedAt,
@@ -29,7 +29,7 @@ extension CustomerFacts {
         ].compactMap(\.self).max()
     }
 
-    /// Leaves out what is of one period, or of the subscription as it was then.
+    /// Removes the facts about one period, or about the subscription at that time.
     private mutating func forgetPeriod() {
         (status, expiresAt, isActive) = (nil, nil, nil)
         (autoRenews, cancelledAt, renewsTo) = (nil, nil, nil)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension CustomerFacts {
-    /// What is known of a customer in one store, together with what is known in the other: a customer who pays in one
-    /// is no lapsed one, whichever is asked.
+    /// Combines the facts from this store with those from the other: a customer who pays in either has not lapsed.
     ///
-    /// Status, end, renewal and ownership are of the store where the subscription is most alive; where one of them may
-    /// run and none surely does, nobody tells them. Uses of offers and refunds of both count. What names things of one
-    /// store, and whether there was a subscription in this one, stay.
+    /// Status, end, renewal and ownership come from the store whose subscription is most alive. They are unknown if a
+    /// subscription may be running and none surely is. Offer uses and refunds of both stores count. `subscribedBefore`
+    /// and facts that name things of one store stay those of this store.
     package func joined(with other: CustomerFacts) -> CustomerFacts {
         var facts = self
         switch (standing, other.standing) {
@@ -45,7 +44,7 @@ extension CustomerFacts {
         return facts
     }
 
-    /// The same facts where the store could tell of more than they rest on: only what more can't change is kept.
+    /// Keeps only the facts that stay true if the store has more than the evidence behind them.
     package func open(at now: Timestamp) -> CustomerFacts {
         var facts = self
         if subscribedBefore?.value == false { facts.subscribedBefore = nil }
@@ -57,15 +56,15 @@ extension CustomerFacts {
         return facts
     }
 
-    /// Tells lists of which nothing was told as seen and empty: in this store there may be more, so that the other's
-    /// list is not the whole of both.
+    /// Marks each unknown list as empty and incomplete: this store may have more entries, so the other store's list is
+    /// not complete for both.
     mutating func leaveListsOpen(at now: Timestamp) {
         if offersUsed == nil { offersSeen = offersSeen ?? Fact([], source: .ledger, observedAt: now) }
         if refundedAt == nil { refundsSeen = refundsSeen ?? Fact([], source: .ledger, observedAt: now) }
     }
 
-    /// The later of two instants, if the one store has all refunds since the one, and the other since the other; a store
-    /// that has all of them, or tells nothing, makes no difference.
+    /// The later of the instants since which each store's refunds are complete, ignoring a store with a complete list
+    /// or without any; nil if a store has no such instant.
     private func refundsToldSince(with other: CustomerFacts) -> Fact<Timestamp>? {
         let parts = [self, other].filter { $0.refundsSeen != nil }
         let instants = parts.compactMap(\.refundsToldSince)
@@ -85,7 +84,7 @@ extension CustomerFacts {
         (commitmentPeriod, priceStepUpConsent) = (other.commitmentPeriod, other.priceStepUpConsent)
     }
 
-    /// Keeps no more than how late the end is at least.
+    /// Removes all facts about the subscription except the latest end that was seen.
     private mutating func leaveSubscriptionOpen(with other: CustomerFacts) {
         let ends = [expiresAt ?? latestEndSeen, other.expiresAt ?? other.latestEndSeen].compactMap(\.self)
         latestEndSeen = ends.max { $0.value < $1.value }
@@ -95,11 +94,11 @@ extension CustomerFacts {
         forgetPlan()
     }
 
-    /// How a store's subscription stands beside the other's.
+    /// What is known about one store's subscription, for a comparison with the other store's.
     private enum Standing: Equatable {
-        /// Nobody told of one.
+        /// No subscription is known.
         case none
-        /// There is one, and how it stands isn't known.
+        /// There is a subscription, and its status isn't known.
         case mayRun
         case surely(Liveliness)
     }
@@ -109,9 +108,9 @@ extension CustomerFacts {
         return hasSubscription ? .mayRun : .none
     }
 
-    /// The whole of a list if both have the whole, else what was seen of it.
+    /// The complete list if both stores have a complete one, else the entries that were seen.
     ///
-    /// A store that tells nothing, as one in which no subscription was seen, takes nothing away.
+    /// A store without any list, such as one in which no subscription was seen, changes nothing.
     private static func joined<Element>(
         _ one: (whole: Fact<[Element]>?, seen: Fact<[Element]>?),
         _ other: (whole: Fact<[Element]>?, seen: Fact<[Element]>?)
@@ -127,9 +126,9 @@ extension CustomerFacts {
     }
 }
 
-/// How far a subscription is from having ended; the greater, the further.
+/// How far a subscription is from having ended; greater is further.
 ///
-/// Of two alike, the one that ends later counts.
+/// If two are equal, the subscription that ends later counts.
 private struct Liveliness: Comparable {
     private let rank: Int
 
@@ -149,10 +148,10 @@ private struct Liveliness: Comparable {
 }
 
 extension CustomerFacts {
-    /// The same, where a subscription in the other store counts as one of before too.
+    /// The combined facts, where a subscription in the other store also makes `subscribedBefore` true.
     ///
-    /// Google Play lets who asks give its offers to anybody; the App Store looks at its own subscriptions alone. That
-    /// there never was one in either store is known only if it is known of both.
+    /// Google Play lets the developer give an offer to any customer; the App Store only considers its own
+    /// subscriptions. `subscribedBefore` is false only if it is false for both stores.
     package func joinedWithPast(of other: CustomerFacts) -> CustomerFacts {
         var facts = joined(with: other)
         switch (subscribedBefore?.value, other.subscribedBefore?.value) {

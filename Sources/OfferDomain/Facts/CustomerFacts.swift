@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a customer's dealings with the store; nil is not known.
+/// What is known about a customer's dealings with the store; nil means not known.
 package struct CustomerFacts: Hashable, Sendable {
     /// Whether the customer has or had a subscription of their own in the app.
     package var subscribedBefore: Fact<Bool>?
-    /// Whether a subscription of the kind that is asked about was seen, whatever is known of it by now.
+    /// Whether a subscription of the requested kind was seen, even if nothing else is known about it.
     package var hasSubscription = false
-    /// The status of the subscription that is asked about.
+    /// The status of the subscription in question.
     package var status: Fact<SubscriptionStatus>?
     /// When the subscription ends or ended.
     package var expiresAt: Fact<Timestamp>?
-    /// The latest end that was seen, where a later one may exist: only the end itself is told by `expiresAt`.
+    /// The latest end that was seen, if a later one may exist; a certain end is in `expiresAt`.
     package var latestEndSeen: Fact<Timestamp>?
     /// Whether the subscription will renew.
     package var autoRenews: Fact<Bool>?
-    /// Whether the customer has what the subscription gives; beside a status, what the status says.
+    /// Whether the customer has access to what the subscription gives; if a status is known, the status decides.
     package var isActive: Fact<Bool>?
     /// When the customer cancelled, so that it will not renew.
     package var cancelledAt: Fact<Timestamp>?
-    /// The product that the next renewal is for; another one than now where a change is planned.
+    /// The product that the next renewal is for; it differs from the current one if a change is planned.
     package var renewsTo: Fact<ProductID>?
     /// Why the subscription ended.
     package var expirationIntent: Fact<ExpirationIntent>?
     /// Every offer that the customer has used; empty if it is known to be none.
     package var offersUsed: Fact<[OfferUse]>?
-    /// Offers that the customer has used, of perhaps more; told only where `offersUsed` isn't.
+    /// Offers that the customer has used, if there may be more; set only if `offersUsed` is nil.
     ///
-    /// Empty where there is a subscription, and no use was seen.
+    /// Empty if there is a subscription and no use was seen.
     package var offersSeen: Fact<[OfferUse]>?
     /// Every refund of a subscription; empty if it is known to be none.
     package var refundedAt: Fact<[Refund]>?
-    /// Refunds, of perhaps more; told only where `refundedAt` isn't.
+    /// Refunds, if there may be more; set only if `refundedAt` is nil.
     ///
-    /// Empty where there is a subscription, and no refund was seen.
+    /// Empty if there is a subscription and no refund was seen.
     package var refundsSeen: Fact<[Refund]>?
-    /// Since when no refund is missing in `refundsSeen`; told only beside it.
+    /// The instant since which `refundsSeen` has every refund; set only together with it.
     package var refundsToldSince: Fact<Timestamp>?
     /// The win-back offers that the App Store says the customer may have, the best first.
     package var eligibleWinBackOffers: Fact<[OfferID]>?
-    /// Whether the App Store offers the customer to come back by a win-back offer of its own.
+    /// Whether the App Store itself shows the customer a win-back offer.
     package var appleWinBackEligible: Fact<Bool>?
-    /// How the customer pays for the subscription; in the App Store alone.
+    /// How the customer pays for the subscription; App Store only.
     package var billingPlan: Fact<BillingPlan>?
     package var priceStepUpConsent: Fact<PriceStepUpConsent>?
     /// When the commitment of a monthly plan ends or ended.
@@ -55,11 +55,11 @@ package struct CustomerFacts: Hashable, Sendable {
     package var ownership: Fact<Ownership>?
     /// Whether the subscription is a test purchase.
     package var environment: Fact<StoreEnvironment>?
-    /// What is known of the app that asks, in this very request: it is of no customer, and no store tells it.
+    /// What is known about the app that sends this request; it is about no customer, and comes from no store.
     package var app = AppFacts()
-    /// What a caller states; evidence goes by pseudonyms, and does not tell it.
+    /// What a caller states; evidence has only pseudonyms and cannot supply it.
     package var originalTransactionID: Fact<TransactionID>?
-    /// The group that status, end, renewal and ownership are of.
+    /// The group that status, end, renewal and ownership are about.
     package var subscriptionGroup: Fact<SubscriptionGroupID>?
     /// When the store last listed all the customer's subscriptions with their statuses.
     package var statusesReadAt: Timestamp?
@@ -69,9 +69,9 @@ package struct CustomerFacts: Hashable, Sendable {
     /// Nothing is known.
     package init() {}
 
-    /// What a trusted caller states at one instant, and what follows from it; nil is what it does not state.
+    /// What a trusted caller states at one instant, and what follows from it; nil means not stated.
     ///
-    /// Here and not where requests are read: in another module, the type of each fact would be looked up at run time.
+    /// It is in this module because another module would look up the type of each fact at run time.
     package init(
         statedAt instant: Timestamp,
         subscribedBefore: Bool?,
@@ -111,10 +111,10 @@ package struct CustomerFacts: Hashable, Sendable {
             stated(subscribedBefore) ?? Self.subscribedBefore(self.status, self.expiresAt, self.ownership)
     }
 
-    /// What SDKs say by “is active” and an end; nil if that does not tell the status.
+    /// The status that follows from an SDK's “is active” flag and end; nil if none follows.
     ///
-    /// Access that goes on after the end is a grace period, and access that ended before it was taken back. Without an end,
-    /// who has no access may never have had any.
+    /// Access that continues after the end is a grace period. Access that stopped before the end was revoked. Without
+    /// an end, a customer without access may never have had any.
     private static func status(_ isActive: Bool?, _ end: Timestamp?, at now: Timestamp) -> SubscriptionStatus? {
         let isOver = end.map { $0 <= now }
         return switch (isActive, isOver) {
@@ -126,7 +126,7 @@ package struct CustomerFacts: Hashable, Sendable {
         }
     }
 
-    /// Whether the customer has what the subscription gives, as stated, or as the status says.
+    /// Whether the customer has access: what the status says, or, without a status, what the caller stated.
     var hasAccess: Bool? {
         switch status?.value {
         case .active, .inGracePeriod: true
@@ -135,11 +135,11 @@ package struct CustomerFacts: Hashable, Sendable {
         }
     }
 
-    /// Adds what follows from these facts: who has a status or an end of a subscription has subscribed.
+    /// Adds what follows from these facts: a customer with a subscription's status or end has subscribed.
     ///
-    /// It is drawn once, where facts are gathered, and not while a rule is evaluated: there, a fact more can only
-    /// decide what was undecided. Nothing is drawn from a subscription that came by family sharing, of which Apple
-    /// doesn't say that it makes a subscriber, nor from a revoked one, which may have been shared.
+    /// This happens once, where facts are gathered, and not while a rule is evaluated: there, one more fact can only
+    /// decide what was undecided. Nothing follows from a subscription by Family Sharing, since Apple doesn't say that
+    /// it makes a subscriber. Nothing follows from a revoked one, since it may have been shared.
     mutating func addInferences() {
         subscribedBefore = subscribedBefore ?? Self.subscribedBefore(status, expiresAt, ownership)
     }
@@ -154,9 +154,9 @@ package struct CustomerFacts: Hashable, Sendable {
         return expiresAt.map { Fact(true, source: $0.source, observedAt: $0.observedAt) }
     }
 
-    /// These facts, and of those that are not among them, the other's.
+    /// These facts, with each missing one taken from `other`.
     ///
-    /// What is only part of a list is dropped where either has the whole, so that no two of the facts can differ.
+    /// A partial list is dropped if either has the complete one, so that no two facts can contradict each other.
     package func filled(from other: CustomerFacts) -> CustomerFacts {
         var facts = self
         facts.subscribedBefore = subscribedBefore ?? other.subscribedBefore
@@ -194,9 +194,9 @@ package struct CustomerFacts: Hashable, Sendable {
 }
 
 extension CustomerFacts {
-    /// These facts where a subscription of that group is asked about: without those that are of one in another group.
+    /// These facts for a request about that group: without the facts about a subscription in another group.
     ///
-    /// What is of the whole app stays, and so does everything where either group isn't known.
+    /// Facts about the whole app stay. If either group isn't known, all facts stay.
     package func asked(of group: SubscriptionGroupID?) -> CustomerFacts {
         guard concernsOtherGroup(than: group) else { return self }
         var facts = self
@@ -209,7 +209,7 @@ extension CustomerFacts {
         return facts
     }
 
-    /// Whether some of these facts are of a subscription in another group.
+    /// Whether some of these facts are about a subscription in another group.
     func concernsOtherGroup(than group: SubscriptionGroupID?) -> Bool {
         guard let group, let known = subscriptionGroup?.value else { return false }
         return known != group
@@ -217,10 +217,10 @@ extension CustomerFacts {
 }
 
 extension CustomerFacts {
-    /// These facts without those that are too old to decide on: what is forgotten is as if nobody had told it.
+    /// These facts without those that are too old to decide on; a forgotten fact counts as not known.
     ///
-    /// What was once done stays done, so offers and refunds that were seen, and that there was a subscription, are
-    /// kept; that there was none, and that a list is whole, are not. A purchase stays in the environment that it was made in.
+    /// Past events stay: offers used, refunds, and that there was a subscription. A statement that there was none, or
+    /// that a list is complete, can be forgotten. A purchase stays in the environment that it was made in.
     package func forgetting(_ isTooOld: (FactSource, Timestamp) -> Bool) -> CustomerFacts {
         func fresh<Value>(_ fact: Fact<Value>?) -> Fact<Value>? {
             fact.flatMap { isTooOld($0.source, $0.observedAt) ? nil : $0 }

@@ -6,7 +6,7 @@ package struct Fact<Value: Hashable & Sendable>: Hashable, Sendable {
     package let value: Value
     /// Who said so.
     package let source: FactSource
-    /// The instant for which it was true.
+    /// The instant at which it was true.
     package let observedAt: Timestamp
 
     package init(_ value: Value, source: FactSource, observedAt: Timestamp) {

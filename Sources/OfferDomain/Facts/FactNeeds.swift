@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which facts a rule reads; what they are is told by ``CustomerFacts``.
+/// Which facts a rule reads; ``CustomerFacts`` describes them.
 package struct FactNeeds: OptionSet, Hashable, Sendable {
     /// One bit for each fact; never stored.
     package let rawValue: UInt32
 
-    /// As `OptionSet` wants it; bits above 16 mean nothing.
+    /// Required by `OptionSet`; bits above 16 mean nothing.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// ``CustomerFacts/subscribedBefore``.
@@ -26,9 +26,9 @@ package struct FactNeeds: OptionSet, Hashable, Sendable {
     package static let offersUsed = FactNeeds(rawValue: 1 << 7)
     /// The whole list, ``CustomerFacts/refundedAt``, or all refunds since an instant.
     package static let refunds = FactNeeds(rawValue: 1 << 8)
-    /// No answer of the App Store tells it.
+    /// No answer of the App Store contains it.
     package static let region = FactNeeds(rawValue: 1 << 9)
-    /// No answer of the App Store tells it.
+    /// No answer of the App Store contains it.
     package static let cancellation = FactNeeds(rawValue: 1 << 10)
     /// ``CustomerFacts/renewsTo``.
     package static let renewalProduct = FactNeeds(rawValue: 1 << 11)
@@ -40,9 +40,9 @@ package struct FactNeeds: OptionSet, Hashable, Sendable {
     package static let commitmentPeriod = FactNeeds(rawValue: 1 << 14)
     /// ``CustomerFacts/appleWinBackEligible``.
     package static let appleWinBack = FactNeeds(rawValue: 1 << 15)
-    /// No answer of the App Store tells it.
+    /// No answer of the App Store contains it.
     package static let priceStepUpConsent = FactNeeds(rawValue: 1 << 16)
-    /// What the App Store alone tells.
+    /// The facts that only the App Store supplies.
     package static let ofAppStore: FactNeeds = [
         .storefront, .renewalProduct, .billingPlan, .commitmentEnd, .commitmentPeriod, .appleWinBack,
     ]
@@ -50,12 +50,12 @@ package struct FactNeeds: OptionSet, Hashable, Sendable {
     /// Each need by itself.
     fileprivate static let each = (0..<17).map { FactNeeds(rawValue: 1 << $0) }
 
-    /// What one call of Get All Subscription Statuses tells.
+    /// The facts that one call of Get All Subscription Statuses supplies.
     package static let fromStatuses: FactNeeds = [
         .subscribedBefore, .status, .expiry, .autoRenew, .ownership, .storefront, .environment, .renewalProduct,
         .billingPlan, .commitmentEnd, .commitmentPeriod, .appleWinBack,
     ]
-    /// What takes all pages of Get Transaction History.
+    /// The facts that need all pages of Get Transaction History.
     package static let fromHistory: FactNeeds = [.offersUsed, .refunds]
 }
 
@@ -82,14 +82,14 @@ extension Rule {
         case .ownership: .ownership
         case .refunded: .refunds
         case .environment: .environment
-        // A store's answer about a customer does not tell of the app.
+        // A store's answer about a customer says nothing about the app.
         case .grants, .cooldown, .budget, .window, .attribute, .appOrigin, .deviceIntegrity, .appLicensed: []
         }
     }
 }
 
 extension EligibilityPolicy {
-    /// What the rule and the App Store's floor read of the facts.
+    /// Which facts the rule and the App Store's floor read.
     package var factNeeds: FactNeeds {
         (rule?.factNeeds ?? []).union(hasFloor ? .subscribedBefore : [])
     }
@@ -98,10 +98,10 @@ extension EligibilityPolicy {
 // MARK: - How old facts are
 
 extension CustomerFacts {
-    /// Those of `needs` whose facts are missing or were observed before `instant`, so that a newer answer may help.
+    /// The `needs` whose facts are missing or were observed before `instant`, so that a newer answer may help.
     ///
-    /// A fact that the store left open when it was last asked is not missing, if that was at `instant` or later:
-    /// asking again would not tell it. That there once was a subscription never grows old.
+    /// If the store answered at `instant` or later without the fact, the need is met: asking again would not supply it.
+    /// That there once was a subscription never becomes old.
     package func unmet(_ needs: FactNeeds, olderThan instant: Timestamp) -> FactNeeds {
         var unmet = needs
         for need in FactNeeds.each where needs.contains(need) {
@@ -113,15 +113,15 @@ extension CustomerFacts {
         return unmet
     }
 
-    /// When the oldest fact among those needed was observed; nil if none of them is known.
+    /// When the oldest needed fact was observed; nil if none of them is known.
     ///
-    /// Of a decision that rests on these facts, this is how old its evidence is.
+    /// It shows how old the evidence is behind a decision that uses these facts.
     package func oldestObservation(of needs: FactNeeds) -> Timestamp? {
         let lasting: FactNeeds = subscribedBefore?.value == true ? .subscribedBefore : []
         return FactNeeds.each.filter(needs.subtracting(lasting).contains).compactMap(observedAt).min()
     }
 
-    /// Whether nothing that is needed is missing.
+    /// Whether all needed facts are known.
     package func isComplete(for needs: FactNeeds) -> Bool {
         FactNeeds.each.allSatisfy { !needs.contains($0) || observedAt($0) != nil }
     }

@@ -6,14 +6,14 @@ package struct GrantHistory: Hashable, Sendable {
     package var byCustomer: [Timestamp] = []
     /// The grants to the original transaction, ascending.
     package var byOriginalTransaction: [Timestamp] = []
-    /// The grants to anybody, ascending by day, each day at most once.
+    /// The grants to all customers, ascending by day, each day at most once.
     package var offerGrantsPerDay: [DayCount] = []
 
     /// The same customer's grants of the same offer in the other store, ascending.
     package var byCustomerInOtherStore: [Timestamp] = []
-    /// The grants of the same offer to anybody in the other store, ascending by day, each day at most once.
+    /// The grants of the same offer to all customers in the other store, ascending by day, each day at most once.
     package var otherStoreGrantsPerDay: [DayCount] = []
-    /// What counts of these grants where a cap counts redemptions; `nil` where none does.
+    /// The grants that count for a cap on redemptions; `nil` if no cap counts redemptions.
     package var redeemable: RedeemableGrants?
 
     /// No grants.
@@ -40,7 +40,7 @@ extension GrantHistory {
         return (byCustomer + byCustomerInOtherStore).sorted()
     }
 
-    /// The grants to anybody, ascending by day, each day at most once.
+    /// The grants to all customers, ascending by day, each day at most once.
     func offerGrantsPerDay(in stores: StoreScope) -> [DayCount] {
         guard stores == .both, !otherStoreGrantsPerDay.isEmpty else { return offerGrantsPerDay }
         var counts = Dictionary(offerGrantsPerDay.map { ($0.day, $0.count) }, uniquingKeysWith: +)
@@ -52,7 +52,7 @@ extension GrantHistory {
 /// A grant that was redeemed, or still may be.
 package struct CountedGrant: Hashable, Sendable {
     package let grantedAt: Timestamp
-    /// When it is given back, if no use of it is reported; `nil` of one that was redeemed, or that is kept.
+    /// When it is given back if no use of it is reported; `nil` for a grant that was redeemed, or that is kept.
     package let releasedAt: Timestamp?
 
     package init(grantedAt: Timestamp, releasedAt: Timestamp? = nil) {
@@ -78,7 +78,7 @@ extension GrantHistory {
         return (redeemable.byCustomer + redeemable.byCustomerInOtherStore).sorted { $0.grantedAt < $1.grantedAt }
     }
 
-    /// The same of the original transaction.
+    /// The same for the original transaction.
     var redeemableByOriginalTransaction: [CountedGrant] {
         redeemable?.byOriginalTransaction ?? byOriginalTransaction.map { CountedGrant(grantedAt: $0) }
     }
@@ -90,9 +90,9 @@ package struct LedgerNeeds: Hashable, Sendable {
     package var customerGrants: Bool = false
     /// Whether a cap counts the grants of an original transaction.
     package var originalTransactionGrants: Bool = false
-    /// How far back a budget counts everybody's grants; nil without a budget.
+    /// How far back a budget counts the grants to all customers; nil without a budget.
     package var budget: BudgetSpan?
-    /// Whether a cap counts what was granted in the other store too.
+    /// Whether a cap also counts the grants in the other store.
     package var otherStore: Bool = false
     /// Whether a cap counts redemptions, so that it matters which grants were redeemed.
     package var redemptions: Bool = false
@@ -115,9 +115,9 @@ package struct LedgerNeeds: Hashable, Sendable {
     package var isEmpty: Bool { self == LedgerNeeds() }
 }
 
-/// For how long back a budget counts an offer's grants; the longest is `forever`.
+/// How far back a budget counts an offer's grants; the longest is `forever`.
 package enum BudgetSpan: Hashable, Comparable, Sendable {
-    /// So many UTC calendar days, today included.
+    /// This number of UTC calendar days, today included.
     case days(Int)
     case forever
 }

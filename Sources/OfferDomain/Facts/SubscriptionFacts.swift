@@ -10,9 +10,9 @@ package enum SubscriptionStatus: String, CaseIterable, Sendable {
     case inGracePeriod
     /// Unpaid, and the store is still trying to collect.
     case inBillingRetry
-    /// Taken back by a refund, or by the end of family sharing.
+    /// Revoked by a refund, or by the end of Family Sharing.
     case revoked
-    /// Stopped for a time by the customer; at Google Play alone.
+    /// Stopped for a time by the customer; Google Play only.
     case paused
 }
 
@@ -24,7 +24,7 @@ package enum OfferType: String, CaseIterable, Sendable {
     case promotional
     case offerCode
     case winBack
-    /// Made in App Store Connect and shown by the App Store to a subscriber who cancels; nobody signs it.
+    /// Made in App Store Connect and shown by the App Store to a subscriber who cancels; it needs no signature.
     case retention
 }
 
@@ -45,7 +45,7 @@ package enum BillingPlan: String, CaseIterable, Sendable {
     case billedUpfront
 }
 
-/// Whether a customer agrees to the price that follows a trial or a lower price, where Google Play has to ask (South Korea).
+/// Whether a customer agrees to the price after a trial or a lower price, where Google Play has to ask (South Korea).
 ///
 /// Source: Google, [PriceStepUpConsentDetails](https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#pricestepupconsentdetails).
 package enum PriceStepUpConsent: String, CaseIterable, Sendable {
@@ -59,7 +59,7 @@ package enum PriceStepUpConsent: String, CaseIterable, Sendable {
     case completed
 }
 
-/// Which of the store's two worlds a purchase belongs to.
+/// Which of the store's two environments a purchase belongs to.
 ///
 /// Source: Apple, [environment](https://developer.apple.com/documentation/appstoreserverapi/environment).
 package enum StoreEnvironment: String, CaseIterable, Sendable {
@@ -69,9 +69,9 @@ package enum StoreEnvironment: String, CaseIterable, Sendable {
 
 /// One use that a customer made of an offer, however many discounted periods it had.
 package struct OfferUse: Hashable, Sendable {
-    /// `nil` for a type that the store added after this was written: it is none of those above.
+    /// `nil` for a type that this version does not know.
     package let type: OfferType?
-    /// The store's id of the offer; nil of an introductory offer, which has none, and where it isn't known.
+    /// The store's ID of the offer; nil if it isn't known, and for an introductory offer, which has none.
     package let offerID: OfferID?
     /// When the discount began; nil where it isn't known.
     package let usedAt: Timestamp?

@@ -67,9 +67,9 @@ package enum GooglePlayTag: IdentifierKind {
     package static let shape = IdentifierShape(.lowercaseAndDigits.with("-"), length: 1...20)
 }
 
-/// What Google Play calls one purchase of one customer: 1 to 1500 bytes from 0x21 to 0x7E, letter case kept.
+/// Google Play's token for one purchase of one customer: 1 to 1500 bytes from 0x21 to 0x7E, letter case kept.
 ///
-/// Whoever has it can act on the purchase, so a description shows nothing of it, and neither does `dump`.
+/// Its holder can act on the purchase, so neither a description nor `dump` shows any of it.
 ///
 /// Source: Google, [purchases.subscriptionsv2.get](https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/get).
 package struct PurchaseToken: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,

@@ -2,7 +2,7 @@
 
 /// An app's name of a customer before login: 1 to 64 bytes from 0x21 to 0x7E, held in lowercase.
 ///
-/// SDKs make one up for each installation, mostly a UUID; it proves nothing of who sends it.
+/// SDKs make one for each installation, mostly a UUID; it does not prove who sends it.
 package struct AnonymousID: Hashable, Sendable, CustomStringConvertible {
     /// In lowercase.
     package let text: String
@@ -12,12 +12,12 @@ package struct AnonymousID: Hashable, Sendable, CustomStringConvertible {
         try self.init(utf8: Array(text.utf8)[...])
     }
 
-    /// Takes bytes as a request has them; all but ASCII is refused.
+    /// Takes bytes from a request; it refuses everything except ASCII.
     package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
         try self.init(utf8: bytes[...])
     }
 
-    /// Takes bytes as a request has them; all but ASCII is refused.
+    /// Takes bytes from a request; it refuses everything except ASCII.
     package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
         try IdentifierShape.customerName.check(bytes.span)
         text = String(decoding: bytes.map(\.asciiLowercased), as: UTF8.self)

@@ -4,7 +4,7 @@
 package enum CustomerIDForm: String, CaseIterable, Hashable, Sendable, CustomStringConvertible {
     case uuid, sha256, ulid
 
-    /// What people are told to send.
+    /// What an error message tells the caller to send.
     package var description: String {
         switch self {
         case .uuid: "a UUID with its hyphens"

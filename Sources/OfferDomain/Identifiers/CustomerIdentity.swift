@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of the names under which a customer is known, and under which the customer's grants are counted.
+/// One of the names of a customer, under which the service counts the customer's grants.
 ///
-/// What only an app claims (``isClaimed``) is in a namespace of its own: it never means whom another name means, however it
-/// is spelled, until a backend transfers it to a customer.
+/// A name that only an app claims (``isClaimed``) has its own namespace. Regardless of its spelling, it never means the
+/// same customer as another name until a backend transfers it to a customer.
 package enum CustomerIdentity: Hashable, Sendable {
-    /// A backend's word.
+    /// Stated by a backend.
     case customer(CustomerID)
     /// Before the customer logs in, or after logging out; claimed.
     case anonymous(AnonymousID)
-    /// A backend's word, or shown by data that the App Store signed.
+    /// Stated by a backend, or shown by data that the App Store signed.
     case appAccountToken(UniqueID)
-    /// A backend's word.
+    /// Stated by a backend.
     case applicationUsername(ApplicationUsername)
-    /// What an app wants a purchase to name, and nothing shows to be its customer's.
+    /// What an app wants a purchase to name, without evidence that it is its customer's.
     case claimedAppAccountToken(UniqueID)
     case claimedApplicationUsername(ApplicationUsername)
     case originalTransaction(TransactionID)
@@ -22,12 +22,12 @@ package enum CustomerIdentity: Hashable, Sendable {
 
     /// The bytes that caps are counted under: ASCII, at most 257.
     ///
-    /// Two spellings that could be the same customer give the same bytes: letters are lowercase; a UUID, whether it
-    /// came as a customer id, a token or a user name, with or without hyphens, braces or `urn:uuid:`, is its 8-4-4-4-12
-    /// form; a transaction id has no leading zeros. So two customers whose ids differ in nothing but letter case share
-    /// their caps, which refuses an offer too many rather than granting one. A customer's name starts with `c:`, one
-    /// that is only claimed with `n:`, a transaction with `t:` and an account of the store with `a:`, so that none can
-    /// pass for another.
+    /// Two spellings that could be the same customer give the same bytes. Letters are lowercase. A UUID is in its
+    /// 8-4-4-4-12 form, whether it came as a customer ID, a token or a user name, with or without hyphens, braces or
+    /// `urn:uuid:`. A transaction ID has no leading zeros. So two customers with IDs that differ only in letter case
+    /// share their caps: the service may refuse an offer too many, but never grants one too many. A customer's name
+    /// starts with `c:`, a name that is only claimed with `n:`, a transaction with `t:` and an account of the store
+    /// with `a:`, so that none can pass for another.
     package var capBytes: [UInt8] {
         var bytes: [UInt8] = []
         appendCapBytes(to: &bytes)
@@ -74,10 +74,10 @@ package enum CustomerIdentity: Hashable, Sendable {
         return identities
     }
 
-    /// The names that purchases are filed under when a trusted caller says whose they are.
+    /// The names that purchases are filed under when a trusted caller names their customer.
     ///
-    /// What a known customer buys is theirs, and not of everybody who will use that device: then an anonymous id is
-    /// left out.
+    /// The purchases of a known customer do not belong to every user of that device, so an anonymous ID is then left
+    /// out.
     package static func vouchedFor(
         customer: CustomerID?,
         anonymous: AnonymousID?,
@@ -91,7 +91,7 @@ package enum CustomerIdentity: Hashable, Sendable {
         )
     }
 
-    /// Whether a request for an offer at Google Play may name the customer so.
+    /// Whether a request for an offer at Google Play may use this kind of name.
     package var isGivenAtGooglePlay: Bool {
         switch self {
         case .customer, .anonymous: true
@@ -99,7 +99,7 @@ package enum CustomerIdentity: Hashable, Sendable {
         }
     }
 
-    /// Whether it is a name that anybody may claim, and that proves nothing.
+    /// Whether it is a name that any app may claim, and that proves nothing.
     package var isClaimed: Bool { prefix == 0x6E }
 
     /// The same name, as a caller that is not trusted claims it.

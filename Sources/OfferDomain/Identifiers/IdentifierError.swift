@@ -34,7 +34,7 @@ package enum OffendingCharacter: Hashable, Sendable, CustomStringConvertible {
     /// A byte that is not part of any well-formed UTF-8 sequence.
     case malformed(UInt8)
 
-    /// What stands at `offset` of `bytes`.
+    /// The character at `offset` of `bytes`.
     init(in bytes: Span<UInt8>, at offset: Int) {
         var sequence: [UInt8] = []
         for index in offset..<min(offset + 4, bytes.count) { sequence.append(bytes[index]) }
@@ -57,7 +57,7 @@ package enum OffendingCharacter: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// `value` in uppercase hexadecimal with at least so many digits.
+/// `value` in uppercase hexadecimal with at least this number of digits.
 private func hexadecimal(_ value: UInt32, digits: Int) -> String {
     let text = String(value, radix: 16, uppercase: true)
     return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text

@@ -18,9 +18,9 @@ package typealias CatalogOfferID = Identifier<CatalogOfferName>
 package typealias KeyID = Identifier<StoreKey>
 /// The id of an App Store transaction, original transaction or app transaction: 1 to 20 digits, not all of them 0.
 ///
-/// StoreKit gives 0 to what Xcode's local tests sell; the App Store knows nothing of it.
+/// StoreKit gives 0 to purchases in Xcode's local tests, which the App Store does not know.
 package typealias TransactionID = Identifier<StoreTransaction>
-/// The id of a group of subscriptions of which a customer has one at a time: 1 to 64 of `[A-Za-z0-9._-]`.
+/// The ID of a subscription group, in which a customer has one subscription at a time: 1 to 64 of `[A-Za-z0-9._-]`.
 package typealias SubscriptionGroupID = Identifier<SubscriptionGroup>
 /// A storefront, as a country in three capital letters (ISO 3166-1 alpha-3).
 ///
@@ -73,7 +73,7 @@ package enum StoreKey: IdentifierKind {
 
 /// What a ``TransactionID`` names.
 package enum StoreTransaction: IdentifierKind {
-    /// 1 to 20 digits, not all of them 0; the error says what was sent instead, if that can be told.
+    /// 1 to 20 digits, not all of them 0; the error says what was sent instead, if the service recognizes it.
     package static let shape = IdentifierShape(
         .digits,
         length: 1...20,

@@ -2,21 +2,21 @@
 
 /// What the bytes of a kind of identifier may be: an allow-list, never a deny-list.
 ///
-/// It is held to bytes, since `String` compares by canonical equivalence and finds no U+2063 that a combining mark
-/// follows.
+/// It checks bytes, since `String` compares by canonical equivalence and does not find a U+2063 before a combining
+/// mark.
 package struct IdentifierShape: Sendable {
-    /// Without the space, of which ``admitsInnerSpaces`` tells.
+    /// The allowed bytes except the space; for it, see ``admitsInnerSpaces``.
     let allowed: ByteSet
     let length: ClosedRange<Int>
-    /// What the first byte may be; nothing but what is allowed anyway.
+    /// What the first byte may be; a subset of ``allowed``.
     let leading: ByteSet
-    /// Whether single spaces may stand between other characters.
+    /// Whether single spaces are allowed between other characters.
     let admitsInnerSpaces: Bool
     /// Whether it may be zeros alone.
     let admitsZero: Bool
-    /// What is expected, in words, where one phrase can say it: of other shapes, it is said what does not fit.
+    /// What is expected, if one phrase can say it; for other shapes, the error says what does not fit.
     let expectation: StaticString?
-    /// What a text that does not fit looks like, if that can be told; it is added to the expectation.
+    /// What a wrong text looks like, if the service recognizes it; it is added to the expectation.
     private(set) var recognized: @Sendable (Span<UInt8>) -> StaticString? = { _ in nil }
 
     init(
@@ -35,19 +35,19 @@ package struct IdentifierShape: Sendable {
         self.expectation = expectation
     }
 
-    /// The same shape, which also says what a text that does not fit looks like.
+    /// The same shape, which also says what a wrong text looks like.
     func recognizing(_ look: @escaping @Sendable (Span<UInt8>) -> StaticString?) -> IdentifierShape {
         var shape = self
         shape.recognized = look
         return shape
     }
 
-    /// Throws unless all of `bytes` are as this shape wants them.
+    /// Throws unless `bytes` have this shape.
     func check(_ bytes: Span<UInt8>) throws(IdentifierError) {
         guard bytes.count > 0 else { throw .empty }
         if let expectation, !length.contains(bytes.count) { throw wrongShape(expectation, bytes) }
         guard bytes.count <= length.upperBound else { throw .tooLong(limit: length.upperBound) }
-        // Most have no spaces and no faults, so that nothing need be known of where a byte stands.
+        // Most texts have no spaces and no faults, so the position of each byte does not matter.
         if !leading.contains(bytes[0]) || !allContained(bytes) { try checkPlaces(bytes) }
         guard admitsZero || !isZero(bytes) else { throw .wrongShape(expected: "\(expectation ?? "a number above 0")") }
     }
@@ -66,7 +66,7 @@ package struct IdentifierShape: Sendable {
         return true
     }
 
-    /// Looks at each byte and where it stands.
+    /// Checks each byte and its position.
     private func checkPlaces(_ bytes: Span<UInt8>) throws(IdentifierError) {
         var followsSpace = true
         for offset in bytes.indices {
@@ -84,7 +84,7 @@ package struct IdentifierShape: Sendable {
 }
 
 extension IdentifierShape {
-    /// What a team calls a customer, or an app somebody who has not logged in.
+    /// A team's name for a customer, or an app's name for a user who has not logged in.
     static let customerName = IdentifierShape(
         .visible,
         length: 1...64,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whose purchase a V1 signature is good for: the fifth of the signed fields.
+/// The customer whose purchase a V1 signature is valid for: the fifth of the signed fields.
 ///
-/// The app must attach the very same value to its purchase, or the App Store calls the signature invalid.
+/// The app must attach exactly this value to its purchase, or the App Store rejects the signature as invalid.
 ///
 /// Source: Apple, [Generating a signature for promotional offers](https://developer.apple.com/documentation/storekit/generating-a-signature-for-promotional-offers).
 package enum PurchaseBinding: Hashable, Sendable {
-    /// Nobody's: the field is empty, its separators stay.
+    /// No particular customer: the field is empty, its separators stay.
     case none
     /// The UUID that StoreKit 2 calls `appAccountToken`; signed in lowercase.
     case appAccountToken(UniqueID)
-    /// The free text that StoreKit 1 calls `applicationUsername`; signed as it stands.
+    /// The free text that StoreKit 1 calls `applicationUsername`; signed unchanged.
     case applicationUsername(ApplicationUsername)
 
     /// The name that it gives the customer; `nil` if none.
@@ -45,12 +45,12 @@ package struct ApplicationUsername: Hashable, Sendable, CustomStringConvertible 
         self.text = text
     }
 
-    /// Takes bytes as a request has them; all but ASCII is refused.
+    /// Takes bytes from a request; it refuses everything except ASCII.
     package init(utf8 bytes: [UInt8]) throws(IdentifierError) {
         try self.init(utf8: bytes[...])
     }
 
-    /// Takes bytes as a request has them; all but ASCII is refused.
+    /// Takes bytes from a request; it refuses everything except ASCII.
     package init(utf8 bytes: ArraySlice<UInt8>) throws(IdentifierError) {
         try ApplicationUsername.shape.check(bytes.span)
         self.text = String(decoding: bytes, as: UTF8.self)

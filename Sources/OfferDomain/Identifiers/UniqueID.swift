@@ -12,7 +12,7 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
         self.low = low
     }
 
-    /// A version 4 id of two random numbers, of which 122 bits are used.
+    /// A version 4 UUID from 122 bits of two random numbers.
     package static func version4(_ first: UInt64, _ second: UInt64) -> UniqueID {
         UniqueID(
             high: first & 0xFFFF_FFFF_FFFF_0FFF | 0x4000,
@@ -34,7 +34,7 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
     /// Which layout of RFC 9562 the id says it has, 0 to 15.
     package var version: Int { Int(high >> 12 & 0xF) }
 
-    /// The instant that a version 7 id was made; of another version, it means nothing.
+    /// The instant at which a version 7 ID was made; meaningless for other versions.
     package var timestamp: Timestamp { Timestamp(milliseconds: Int64(high >> 16)) }
 
     /// The 16 bytes, the most significant first.
@@ -81,7 +81,7 @@ extension UniqueID {
     init?(utf8 text: Span<UInt8>) {
         guard text.count == 36 else { return nil }
         guard text[8] == 0x2D, text[13] == 0x2D, text[18] == 0x2D, text[23] == 0x2D else { return nil }
-        // All values together, so that there is one look at whether each was that of a digit.
+        // Combines all values, so that one comparison shows whether each was a digit.
         var (words, values): ((UInt64, UInt64), UInt8) = ((0, 0), 0)
         func read(_ places: Range<Int>, into word: inout UInt64) {
             for place in places {
@@ -99,7 +99,7 @@ extension UniqueID {
         self.init(high: words.0, low: words.1)
     }
 
-    /// The value of each byte as a hexadecimal digit; 0xFF of what is none.
+    /// The value of each byte as a hexadecimal digit; 0xFF if it is not a digit.
     private static let digitValues = (0...255).map { UInt8($0).hexadecimalValue ?? 0xFF }
 
     /// How many bytes the text has.
@@ -107,11 +107,11 @@ extension UniqueID {
 
     /// Appends the 36 bytes of the lowercase text.
     package func append(to text: inout [UInt8]) {
-        // Room for all of it at once: a look at the array for each digit costs more than the digit.
+        // Reserves the space once: a check of the array for each digit costs more than the digit.
         text.append(addingCapacity: Self.textBytes) { append(to: &$0) }
     }
 
-    /// Appends the 36 bytes of the lowercase text, for which there must be room.
+    /// Appends the 36 bytes of the lowercase text; `text` must have room for them.
     package func append(to text: inout OutputSpan<UInt8>) {
         let (first, second) = (UniqueID.digits(high >> 32), UniqueID.digits(high & 0xFFFF_FFFF))
         let (third, fourth) = (UniqueID.digits(low >> 32), UniqueID.digits(low & 0xFFFF_FFFF))

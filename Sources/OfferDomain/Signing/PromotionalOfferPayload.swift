@@ -15,7 +15,7 @@ package struct PromotionalOfferPayload: Hashable, Sendable {
     package let productID: ProductID
     /// The promotional offer, by its id in App Store Connect.
     package let offerID: OfferID
-    /// Whose purchase the signature is good for.
+    /// The customer whose purchase the signature is valid for.
     package let binding: PurchaseBinding
     /// Fresh for every signature; signed in lowercase.
     package let nonce: UniqueID

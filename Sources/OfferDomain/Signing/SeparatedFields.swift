@@ -53,7 +53,7 @@ struct SeparatedFields {
         return !parts.isEmpty
     }
 
-    /// Where the next separator stands at or after `start`, or the end of the text.
+    /// The index of the next separator at or after `start`, or the end of the text.
     static func endOfPart(_ text: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while index < text.count {

@@ -19,7 +19,7 @@ extension Timestamp {
         text.append(addingCapacity: Self.mostRFC3339Bytes) { appendRFC3339(to: &$0) }
     }
 
-    /// Appends ``rfc3339``, for which there must be room.
+    /// Appends ``rfc3339``; `text` must have room for it.
     package func appendRFC3339(to text: inout OutputSpan<UInt8>) {
         let date = CivilDate(daysSince1970: utcDay)
         let millisecondOfDay = Int(milliseconds - Int64(utcDay) * Timestamp.millisecondsPerDay)
@@ -44,9 +44,9 @@ extension Timestamp {
 
     /// Reads a date and time with `T` and with `Z` or a numeric offset, all of it or nothing.
     ///
-    /// Letters may be lowercase, and the fraction of a second of any length: it is cut to milliseconds. A leap second counts
-    /// as the instant after it. Nil for anything else: a day that the month doesn't have, an instant outside the years 0000
-    /// to 9999.
+    /// Letters may be lowercase. The fraction of a second may have any length and is cut to milliseconds. A leap second
+    /// counts as the instant after it. Nil for anything else, such as a day that the month doesn't have, or an instant
+    /// outside the years 0000 to 9999.
     package init?(rfc3339 text: String) {
         self.init(rfc3339: Array(text.utf8)[...])
     }
@@ -127,7 +127,7 @@ private struct DigitReader {
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends a number that is not negative in so many decimal digits, which must do.
+    /// Appends a non-negative number with exactly this number of decimal digits; it must fit.
     @inline(__always)
     fileprivate mutating func append(decimal number: Int, digits: Int) {
         var unit = 1

@@ -30,27 +30,27 @@ package struct Timestamp: Hashable, Comparable, Sendable, CustomStringConvertibl
         self = Timestamp(milliseconds: 0).adding(days: day)
     }
 
-    /// The instant so many milliseconds later.
+    /// The instant this number of milliseconds later.
     package func adding(milliseconds amount: Int64) -> Timestamp {
         let (sum, overflow) = milliseconds.addingReportingOverflow(amount)
         return Timestamp(milliseconds: overflow ? (amount < 0 ? .min : .max) : sum)
     }
 
-    /// The instant so many seconds later.
+    /// The instant this number of seconds later.
     package func adding(seconds amount: Int) -> Timestamp { adding(amount, unit: 1000) }
-    /// The instant so many minutes later.
+    /// The instant this number of minutes later.
     package func adding(minutes amount: Int) -> Timestamp { adding(amount, unit: 60_000) }
-    /// The instant so many hours later.
+    /// The instant this number of hours later.
     package func adding(hours amount: Int) -> Timestamp { adding(amount, unit: 3_600_000) }
-    /// The instant so many times 24 hours later.
+    /// The instant this number of 24-hour days later.
     package func adding(days amount: Int) -> Timestamp { adding(amount, unit: Timestamp.millisecondsPerDay) }
 
-    /// How many times 24 hours have passed since `earlier`, rounded down: negative if it is later.
+    /// How many days of 24 hours have passed since `earlier`, rounded down; negative if `earlier` is later.
     package func wholeDays(since earlier: Timestamp) -> Int {
         Int((milliseconds - earlier.milliseconds).flooredQuotient(Timestamp.millisecondsPerDay))
     }
 
-    /// Whether the one is earlier.
+    /// Whether `one` is earlier.
     package static func < (one: Timestamp, other: Timestamp) -> Bool { one.milliseconds < other.milliseconds }
 
     /// As RFC 3339 writes it, in UTC.

@@ -6,7 +6,7 @@ import Ledger
 import OfferDomain
 import ServiceRuntime
 
-/// All calls of the service: finds the one that is asked for, and turns every refusal into its problem.
+/// All calls of the service: routes each request to its call, and turns every refusal into its problem.
 ///
 /// A class, because the server copies it for each request.
 package final class API: Responder {
@@ -19,7 +19,7 @@ package final class API: Responder {
     private let operation: OperationCalls
     private let signIn: ConsoleSignInCall
     private let noise: MinuteCounter<UnauthenticatedTraffic>
-    /// Of which calls the log has told lately that somebody unknown was answered with a fault of ours.
+    /// The routes for which the log has lately reported a 5xx response to an unauthenticated caller.
     private let loggedUnauthenticated = OnceAMinute<Route>()
     private let metrics: Metrics
     private let clock: WallClock
@@ -79,10 +79,10 @@ package final class API: Responder {
         return response
     }
 
-    /// How loudly the log tells of an answer: a fault of ours is a warning where the caller has proved who it is.
+    /// The log level of a response: a 5xx response to an authenticated caller is a warning.
     ///
-    /// Others can be answered with one as often as they like, so of each call they are told of once a minute, or they could
-    /// fill the log; the metrics count them all.
+    /// Other callers could cause 5xx responses at will and fill the log. So the log reports them once a minute for each
+    /// route; the metrics count them all.
     private func level(
         of response: Response,
         to request: Request,
@@ -105,7 +105,7 @@ package final class API: Responder {
         return Snapshot(snapshot, presenting: session)
     }
 
-    /// Whether the request is of a caller who has proved who it is; an app's key is known to everyone.
+    /// Whether the caller has proved its identity; an app's key does not, because it is public.
     private func knows(_ request: Request, under snapshot: Snapshot, at now: Timestamp) -> Bool {
         guard let caller = try? snapshot.callers.authenticate(request, at: now) else { return false }
         return caller.role != .app

@@ -21,7 +21,7 @@ struct OfferCalls: Sendable {
     let appAttest: AppAttestCall
 }
 
-/// The calls that bring evidence of purchases, and say whose it is.
+/// The calls that submit evidence of purchases, and that say to which customer it belongs.
 struct EvidenceCalls: Sendable {
     let appStoreNotifications: NotificationCall
     let googlePlayNotifications: GooglePlayNotificationCall

@@ -19,7 +19,7 @@ extension CallerDirectory {
         return caller
     }
 
-    /// The same of who calls by an SDK of another vendor, whose public key counts too.
+    /// The same for a caller that uses another vendor's SDK; the SDK's public key is accepted too.
     func authenticateSDK(_ request: Request, at now: Timestamp) throws(Refusal) -> Caller {
         if let credential = request.headers.bearerCredential, let key = SDKKey(credential),
             let caller = caller(presenting: key, at: now)
@@ -29,7 +29,7 @@ extension CallerDirectory {
         return try authenticateAsker(request, at: now)
     }
 
-    /// The same of who asks for signatures, or whether there would be one: others are refused whatever they sent.
+    /// The same for a caller that may ask for signatures or previews; every other role is refused.
     func authenticateAsker(_ request: Request, at now: Timestamp) throws(Refusal) -> Caller {
         let caller = try authenticate(request, at: now)
         guard caller.role.mayAskForSignatures else { throw .caller(.roleNotAllowed(caller.role)) }

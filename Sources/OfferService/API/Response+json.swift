@@ -3,7 +3,7 @@ import HTTP
 import JSON
 
 extension Response {
-    /// An answer in JSON that nobody may keep.
+    /// A JSON response that must not be stored.
     static func json(_ body: [UInt8], status: Int = 200) -> Response {
         Response(status: status, headers: unstoredJSON, body: body)
     }

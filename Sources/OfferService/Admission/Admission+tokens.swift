@@ -6,7 +6,7 @@ import OfferDomain
 extension Admission {
     /// Authenticates a caller by API key, or a user by token, for calls about offers.
     ///
-    /// Waits only for a token of a provider whose keys have to be read first, and not for long.
+    /// Waits, for a limited time, only if the provider's keys have to be read to verify the token.
     func asker(_ request: Request, _ snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Caller {
         guard !snapshot.identity.isEmpty, let credential = request.headers.tokenCredential else {
             return try asker(request, snapshot.callers, at: now)
@@ -19,7 +19,7 @@ extension Admission {
         return try admittedUser(try await tokens.callerAfterAsking(presented, at: now), request)
     }
 
-    /// The network address whose rate the request uses before its token is verified.
+    /// The network address to which the request is counted before its token is verified.
     private func origin(of request: Request, _ provider: IdentityProvider) -> Device {
         Device(caller: CallerID(usersOf: provider.name), address: proxies.client(of: request).group)
     }

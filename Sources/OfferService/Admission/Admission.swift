@@ -84,7 +84,7 @@ package final class Admission: Sendable {
         try check(addresses.take(min(count, limit.burst - beside), for: device, limit), limit, .address)
     }
 
-    /// Counts a request with a verified user's token, whose address was counted before.
+    /// Counts a request with a verified user's token, after its address was counted.
     ///
     /// The user's rate is checked before the caller's, so that one user cannot use up the rate of all.
     func admitUser(_ caller: Caller) throws(Refusal) {
@@ -131,9 +131,9 @@ package final class Admission: Sendable {
 
     // MARK: - At once
 
-    /// Takes places for requests that are about to be answered; to be given back by ``Places/leave()``.
+    /// Takes places for requests that are about to be answered; ``Places/leave()`` gives them back.
     ///
-    /// Only apps need any: what they can have done at once leaves room for everybody else.
+    /// Only apps need places: their limit leaves room for all other callers.
     func enter(_ caller: Caller, _ count: Int = 1) throws(Refusal) -> Places {
         guard let device = caller.device else { return Places() }
         guard underWay.withLock({ $0.take(count, for: device) }) else { throw refusal(.atOnce, nil, seconds: 1) }

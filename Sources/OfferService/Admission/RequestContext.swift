@@ -79,7 +79,7 @@ package final class RequestContext: Sendable {
         return origin
     }
 
-    /// The same for a decision about that offer.
+    /// The same, with the proof that applies to that offer.
     func origin(of offer: CatalogOffer) -> DecisionOrigin {
         var origin = origin
         origin.genuineApp = proof(of: offer)

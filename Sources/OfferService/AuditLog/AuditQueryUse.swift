@@ -2,9 +2,9 @@
 package import Configuration
 package import Ledger
 
-/// Somebody asked the audit log, and how.
+/// One query of the audit log: who asked, and for what.
 package struct AuditQueryUse: Sendable {
-    /// Is told of each reading before its answer leaves.
+    /// Records a query before its answer is sent.
     package typealias Note = @Sendable (AuditQueryUse) async -> Void
 
     /// Who asked.
@@ -18,7 +18,7 @@ package struct AuditQueryUse: Sendable {
 }
 
 extension ReadRecorder {
-    /// Records a reading before its answer leaves.
+    /// Records a query before its answer is sent.
     package func note(_ reading: AuditQueryUse) async {
         guard let call = AuditCall(rawValue: reading.route.rawValue) else { return }
         await note(caller: reading.caller, call: call, conditions: reading.query.conditions, count: reading.count)

@@ -28,7 +28,7 @@ package struct KnownSigners: Sendable {
         digests = others.merging(pins) { $1 }
     }
 
-    /// The key that made a signature; `nil` if it is none of these.
+    /// The key that made a signature; `nil` if none of these keys did.
     package func signer(of presented: PresentedSignature) -> KeyID? {
         if let (id, _) = keys.first(where: { $0.key.verifies(presented.signature, of: presented.digest) }) { return id }
         guard !digests.isEmpty, let recovery = try? KeyRecovery(presented.signature),
@@ -39,9 +39,9 @@ package struct KnownSigners: Sendable {
 }
 
 extension AuditSearch {
-    /// The key that made one of these signatures that is not on record; `nil` if there is none.
+    /// The key behind the first of these signatures that is ours and not on record; `nil` if there is none.
     ///
-    /// Of an answer with both forms, or of a batch, one may be on record although another is not.
+    /// In an answer with both forms, or in a batch, one signature may be on record while another is not.
     package func unrecordedMaker(
         of signatures: [PresentedSignature],
         _ signers: KnownSigners
@@ -85,8 +85,8 @@ extension AuditSearch {
 }
 
 extension PresentedAnswer {
-    /// Every signature of the answer, over all that it may have been made over: where the answer lacks app and product, over each
-    /// for which its offer was ever granted.
+    /// Every signature of the answer, with each payload that it may cover: if the answer lacks its app or product, one
+    /// for each app and product under which its offer was granted, at most 64.
     package func signatures(_ connection: any DatabaseConnection) throws(AuditReadError) -> [PresentedSignature] {
         var all = [jws].compactMap(\.self)
         guard let original, var fields = original.fields(nonce: nonce) else { return all }

@@ -7,7 +7,7 @@ import TransparencyLog
 struct LogSearches: Sendable {
     let index: AuditIndex
     let readers: LogReaders
-    /// Is told of each reading before its answer leaves.
+    /// Records each query before its answer is sent.
     let note: AuditQueryUse.Note
 
     /// Reads on a thread that may block.

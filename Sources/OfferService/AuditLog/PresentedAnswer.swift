@@ -5,7 +5,7 @@ import Ledger
 import OfferDomain
 package import TransparencyLog
 
-/// An answer of the service as somebody has it, or what is left of one; what it lacks is read from its record.
+/// An answer of the service, whole or in part, as a caller presents it; missing members are read from its record.
 package struct PresentedAnswer: Sendable {
     let grantID: String?
     let nonce: String?
@@ -27,7 +27,7 @@ package struct PresentedAnswer: Sendable {
     /// How many answers of a batch are read.
     private static let mostInBatch = 32
 
-    /// Whether an object is meant to be an answer as it is, or several, and not a signature with all of its members.
+    /// Whether an object is an answer or a batch of answers, and not a signature with all of its members.
     package static func isAnswer(_ value: JSONValue) -> Bool {
         guard let object = value.object else { return false }
         if ["grantId", "identifier", "results"].contains(where: { object[$0] != nil }) { return true }
@@ -111,7 +111,7 @@ package enum AnswerTrace: Sendable {
 // MARK: - Looking for it
 
 extension AuditSearch {
-    /// Looks for the records of an answer; without a signature, for that of its grant.
+    /// Looks for the records of an answer; without a signature, it looks for the record of the grant.
     package func trace(_ answer: PresentedAnswer) throws(AuditReadError) -> AnswerTrace {
         var found: [FoundEntry] = []
         if let original = answer.original {

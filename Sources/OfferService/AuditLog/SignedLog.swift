@@ -22,7 +22,7 @@ package final class SignedLog: Sendable {
     private let client: Client?
     private let heads: StoredLogHeads
     private let contradictions: Contradictions
-    /// Who is told of new checkpoints; emptied at the end, because the witnesses hold the publisher that tells them.
+    /// The witnesses to notify of new checkpoints; cleared at the end, because they hold the publisher.
     private let audience = Guarded<Witnesses?>(nil)
     private let log: Log
 
@@ -66,7 +66,7 @@ package final class SignedLog: Sendable {
 
     /// Does nothing before ``start()``.
     ///
-    /// `contradiction` is told, each time that it is found, in what the log is not what was signed of it.
+    /// `contradiction` is called with a description each time that the log differs from what was signed.
     package init(
         _ loaded: LoadedConfiguration,
         after checked: Checked,
@@ -168,7 +168,7 @@ package final class SignedLog: Sendable {
         return own.size >= signed.size ? own : signed
     }
 
-    /// What whoever runs the service should know of the log.
+    /// Problems of the log that the operator should know.
     package var warnings: [Obstacle] {
         publisher.obstacle.map { [Obstacle("checkpoint-unsigned", $0)] } ?? []
     }
@@ -189,7 +189,7 @@ package final class SignedLog: Sendable {
     package func stop() {
         watch.stop()
         publisher.stop()
-        // First the client: whoever waits for an answer then has one.
+        // First the client: every pending request then gets an answer.
         client?.stop()
         witnesses?.stop()
         audience.withLock { $0 = nil }

@@ -38,7 +38,7 @@ package struct StoredCallerKey: Hashable, Sendable {
 
 /// All callers and their keys; an immutable snapshot.
 package struct CallerDirectory: Sendable {
-    /// A key and whose it is.
+    /// A key and the caller that it belongs to.
     private final class Owner: Sendable {
         let caller: Caller
         let key: StoredCallerKey

@@ -86,11 +86,11 @@ package struct CallerStore {
             guard let id = CallerID(row.text(0)), let role = CallerRole(rawValue: row.text(1)) else { return }
             let texts = row.text(2).split(separator: " ")
             let apps = texts.compactMap { try? AppName(String($0)) }
-            // A scope that can't be read is no scope, and no scope means every app.
+            // Skipped: an unreadable scope would count as no scope, and no scope means every app.
             guard apps.count == texts.count else { return }
             let revoked = row.optionalInteger(3).map(Timestamp.init(milliseconds:))
             let rate = row.optionalText(4).map(RateLimit.init)
-            // A rate that can't be read is none, and none means the role's, which may be more.
+            // Skipped: an unreadable rate would count as no rate. Then the role's rate applies, which may be higher.
             if case .some(.none) = rate { return }
             let caller = Caller(id: id, role: role, apps: Set(apps), rate: rate ?? nil)
             callers.append((caller, keys[id.text] ?? [], revoked))

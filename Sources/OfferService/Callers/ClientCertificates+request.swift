@@ -6,8 +6,8 @@ import HTTP
 extension ClientCertificates {
     /// The certificate of the request's client; `nil` without one.
     ///
-    /// - Throws: ``RequestFault/clientCertificate(_:)`` for a header of another sender, or one that can't be read. To pass over
-    ///   it would hide a proxy that is set up wrongly.
+    /// - Throws: ``RequestFault/clientCertificate(_:)`` for a header from an unknown sender, or an unreadable one.
+    ///   Ignoring the header would hide a wrong proxy setup.
     func certificate(of request: Request) throws(Refusal) -> CertificateKey? {
         var key: CertificateKey?
         for name in Header.allCases where name.count(in: request) > 0 {
@@ -17,7 +17,7 @@ extension ClientCertificates {
             guard let der = name.certificate(in: request) else { throw .request(.clientCertificate(.unreadable(name))) }
             key = CertificateKey(SHA256.digest(of: der))
         }
-        // A proxy that shows a certificate of its own shows none of its client.
+        // If a proxy presents a certificate of its own, that is not its client's.
         guard key == nil, !proxies.contains(request.peer) else { return key }
         return request.certificateDigest.flatMap { SHA256Digest(bytes: $0) }.map(CertificateKey.init)
     }

@@ -3,7 +3,7 @@ import Configuration
 import OfferDomain
 
 extension LoadedConfiguration {
-    /// What is as it may be, but maybe not as it is meant: what the App Store can't tell of each app.
+    /// Valid settings that may not be intended, for each app in the App Store.
     package var notes: [String] {
         catalog.apps.values.sorted { $0.bundleID.text < $1.bundleID.text }.flatMap(notes)
     }

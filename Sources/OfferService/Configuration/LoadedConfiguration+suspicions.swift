@@ -38,10 +38,10 @@ extension LoadedConfiguration {
 
     // MARK: - Names that differ
 
-    /// Apps of keys that offers has not, but something like it; a key may be for apps without offers.
+    /// Apps of keys that the offers file lacks but has a similar name for; a key may be for apps without offers.
     private var keyApps: [ConfigurationIssue] {
         let known = catalog.apps.keys.map(\.text).sorted()
-        // These are told with what can't be signed.
+        // These are reported with the offers that cannot be signed.
         let unfilled = Set(keys.ring.unfilled(catalog.keyNeeds).map(\.bundleID.text))
         return Set(keys.ring.keys.flatMap(\.bundleIDs).map(\.text)).subtracting(known).sorted().compactMap { app in
             guard let meant = similar(to: app, among: known), !unfilled.contains(meant) else { return nil }
@@ -59,7 +59,7 @@ extension LoadedConfiguration {
             .map { ConfigurationIssue(.warning, place: offersPath, $0) }
     }
 
-    /// Apps of identity providers that offers has not: no request of their users will be for one.
+    /// Apps of identity providers that are not in the offers file: no request of their users can be for one.
     private var providerApps: [ConfigurationIssue] {
         let known = (catalog.apps.keys.map(\.text) + catalog.googlePlayApps.keys.map(\.text)).sorted()
         return keys.identity.all.flatMap { provider in

@@ -70,10 +70,10 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// What is wrong with a certificate and its key, which are read only to be judged: the server reads them by itself.
+    /// Problems of the TLS certificate and its key, which are read only for this check; the server reads them itself.
     private static func issues(of tls: TLSConfiguration, _ policy: SecretFilePolicy) -> [ConfigurationIssue] {
         do throws(SecretLocationError) {
-            // One that could be found is a plain path by now.
+            // If the key file was found, its location is a plain path here.
             _ = try SecretLocation(tls.privateKeyFile, beside: "")
         } catch {
             return [ConfigurationIssue(.error, place: tls.privateKeyFile, error.description)]
@@ -99,7 +99,7 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// Refuses a configuration whose log has another name or key: a log that runs can't become another one.
+    /// Refuses a configuration with another log name, log key or log policy: a running log cannot become another one.
     func requireSameLog(as other: LoadedConfiguration) throws(ConfigurationError) {
         guard logPolicy == other.logPolicy else {
             throw ConfigurationError([
@@ -122,15 +122,15 @@ package struct LoadedConfiguration: Sendable {
         ])
     }
 
-    /// What readiness does not tell of ``warnings``, so that the service logs it.
+    /// The ``warnings`` that readiness does not report, so the service logs them.
     var warningsToLog: [ConfigurationIssue] { keys.warnings + settingsWarnings }
 
-    /// Everything that does not stop the service and still should be looked at.
+    /// Everything that does not stop the service but that the operator should check.
     package var warnings: [ConfigurationIssue] {
         warningsToLog + ungrantable + unprovenWarnings + unmatchable + unreported
     }
 
-    /// What keeps offers from ever being signed or authorized, whoever asks.
+    /// Why some offers can never be signed or authorized, for any caller.
     package var ungrantable: [ConfigurationIssue] {
         keys.ring.unfilled(catalog.keyNeeds).map { need in
             let offers = need.purpose == .promotionalOffer ? "offers" : "introductory offers"
@@ -154,7 +154,7 @@ package struct LoadedConfiguration: Sendable {
             }
     }
 
-    /// What it means that an offer is given to whoever an app says its customer is.
+    /// Warnings about offers that accept an app's unproven statement of who its customer is.
     private var unprovenWarnings: [ConfigurationIssue] {
         let offers = catalog.offers.filter(\.policy.admitsUnprovenCustomers)
         return Set(offers.map { UnprovenOffer(id: $0.id, hasBudget: $0.needs.budget != nil) })
@@ -176,7 +176,7 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// The apps whose offers at Google Play nobody may look at.
+    /// The apps with offers at Google Play for which no service account is configured.
     private var packagesWithoutAccount: [PackageName] {
         Set(catalog.offers.compactMap(\.googlePlay?.packageName))
             .filter { keys.ring.serviceAccount(for: $0) == nil }
@@ -257,7 +257,7 @@ package struct LoadedConfiguration: Sendable {
         return (StoredLogHeads(newest: { head }, open: ledger.openForReading), stored)
     }
 
-    /// What keeps the secrets of customers' ids from being used with that database; little if there is none yet.
+    /// Why the secrets of customers' IDs cannot be used with that database; few issues if it does not exist yet.
     package func epochIssues(in ledger: LedgerAccess) throws(StorageError) -> [ConfigurationIssue] {
         EpochRegister.faults(keys.pseudonyms, try epochs(of: ledger)).map { ConfigurationIssue($0, path: keysPath) }
     }

@@ -67,7 +67,7 @@ package final class CurrentSnapshot: Sendable {
         snapshot = Guarded(first)
     }
 
-    /// The snapshot in force; a request keeps the one that it began with.
+    /// The current snapshot; a request keeps the snapshot that it began with.
     package var value: Snapshot { snapshot.withLock { $0 } }
 
     /// Brings another snapshot into force.

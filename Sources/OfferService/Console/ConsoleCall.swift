@@ -3,14 +3,14 @@ import HTTP
 
 /// `GET /console/…`: the page for auditors, and the files that it is made of.
 ///
-/// They hold nothing that anybody may not see, so they ask for no API key; the page asks for one, and makes the
-/// auditor's calls with it.
+/// The files are public, so they need no API key. The page asks the auditor for a key, and makes the auditor's calls
+/// with it.
 struct ConsoleCall: Sendable {
     private static let files = Dictionary(
         uniqueKeysWithValues: ConsoleFile.all.map { (Array($0.utf8)[...], $1) }
     )
 
-    /// Where the page is, for who left out the last slash.
+    /// Redirects a request without the last slash to the page.
     ///
     /// Relative, so that it is right behind a proxy that puts the service below a path of its own.
     static let redirect = Response(status: 308, headers: [("Location", "console/")] + protection)

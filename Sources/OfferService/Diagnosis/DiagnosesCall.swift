@@ -9,9 +9,9 @@ import TransparencyLog
 
 /// `POST /v1/diagnoses`: why a signature was refused, as far as can be proved, and what is on record of it.
 struct DiagnosesCall: Sendable {
-    /// Reads on threads of its own, so that a diagnosis keeps nobody waiting who reads the log.
+    /// Reads on threads of its own, so that a diagnosis does not delay callers that read the log.
     let record: LogSearches
-    /// Searches for what was signed, while the processors have nothing else to do.
+    /// Searches for the signed payload while the processors are idle.
     let searches: SearchPool
     let recorder: DiagnosisRecorder
     let store: AppStore
@@ -115,14 +115,14 @@ extension CallerRole {
 }
 
 extension DiagnosisJob.Outcome {
-    /// What the store thinks of the key that asked, which may be the one that signed.
+    /// Judges by the store's answer to the key that asked, if that key also made the signature.
     fileprivate mutating func judge(_ keyID: KeyID?, isAccepted: Bool) {
         guard let keyID, diagnosis.signedBy == keyID.text else { return }
         diagnosis.notDecidable.removeAll { ["key-revoked", "key-of-other-team"].contains($0) }
         if !isAccepted { diagnosis.add(.keyRefused, .likely) }
     }
 
-    /// Who never subscribed has no promotional offer.
+    /// A customer who never subscribed is not eligible for a promotional offer.
     fileprivate mutating func judge(hasSubscribed: Bool) {
         guard !hasSubscribed, [.signedCorrectly, .notEligibleAtStore].contains(diagnosis.verdict) else { return }
         diagnosis.add(.notEligible, .likely)

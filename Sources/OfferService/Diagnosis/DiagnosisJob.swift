@@ -126,7 +126,7 @@ struct DiagnosisJob: Sendable {
             } else {
                 try judge(unnamed: signed, &outcome, search)
             }
-            // Of two forms, one that nothing is known of matters more than one on record.
+            // An unrecorded signature by one of our keys matters more than a recorded one of the other form.
             if outcome.record.state == .madeByOurKey { break }
         }
         if outcome.diagnosis.signedDigests.isEmpty, let entry = entries.first {

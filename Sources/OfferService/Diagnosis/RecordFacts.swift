@@ -5,14 +5,14 @@ import OfferDomain
 import SignatureDiagnosis
 import Storage
 
-/// What the log and the ledger know of a signature that somebody reports.
+/// What the log and the ledger know about a reported signature.
 struct RecordFacts: Sendable {
     enum State: String, CaseIterable, Sendable {
         /// This service made it.
         case recorded
-        /// An entry has its nonce or time, and another payload than the signature was made over, or one that can't be proved.
+        /// An entry has its nonce or time, but another payload than was signed, or a payload that cannot be proved.
         case otherwise = "recorded-otherwise"
-        /// One of our keys made it, and no entry has it.
+        /// One of our keys made it, but no entry has it.
         case madeByOurKey = "made-by-our-key"
         case none = "not-recorded"
     }
@@ -37,7 +37,7 @@ struct RecordFacts: Sendable {
     }
 }
 
-/// What the ledger knows of the customer of a reported signature, and of the purchase; nothing in it names anybody.
+/// What the ledger knows of the customer of a reported signature, and of the purchase; it contains no names.
 struct LedgerFacts: Sendable {
     /// How many transactions of the customer in this app are known.
     let transactions: Int
@@ -96,7 +96,7 @@ extension DiagnosisJob.Outcome {
     /// How far the device's clock may be ahead of the store's.
     private static var clockMilliseconds: Int64 { 300_000 }
 
-    /// A signature that was used, or reported before, can't be used again; a purchase that failed is not the one that used it.
+    /// A signature that was used, or reported before, cannot be used again; a failed purchase did not use it.
     mutating func judgeReuse() {
         guard report.error != nil else { return }
         let isUsed = record.redemption.map { redemption in
@@ -114,7 +114,7 @@ extension DiagnosisJob.Outcome {
     /// What the ledger knows counts where the signature itself is right.
     mutating func judgeLedger() {
         guard let ledger, diagnosis.verdict == .signedCorrectly else { return }
-        // A purchase that failed is not the one that went through.
+        // If the reported purchase failed, another purchase went through.
         if ledger.isBoughtWithoutOffer, report.error == nil {
             diagnosis.add(.offerNotApplied, .likely)
             diagnosis.verdict = .offerNotApplied

@@ -6,7 +6,7 @@ import OfferDomain
 import SignatureDiagnosis
 import TransparencyLog
 
-/// An entry of the log about a signature that may be the one that somebody reports.
+/// A log entry about a signature that may be the reported one.
 struct RecordedSignature: Sendable {
     let index: Int64
     let recordedAt: Timestamp?

@@ -8,10 +8,10 @@ import TransparencyLog
 package struct EventCursor: Hashable, Sendable, CustomStringConvertible {
     /// The index of the next entry to look at.
     package let index: Int64
-    /// The mark of the entry before; `nil` if the caller holds the log to nothing.
+    /// The mark of the entry before; `nil` if the caller does not check which log it reads.
     package let mark: String?
 
-    /// `index` is that of the first entry that the caller has not seen.
+    /// `index` is the first entry that the caller has not seen.
     package init(index: Int64, mark: String? = nil) {
         self.index = index
         self.mark = mark

@@ -7,12 +7,12 @@ package import TransparencyLog
 
 /// Derives events from entries of the log, one entry after the other.
 ///
-/// It reads nothing but entries, so the events of a log are always the same. It remembers the grant of the entry before:
+/// It reads only entries, so a log always gives the same events. It remembers the grant of the entry before, because
 /// both signatures of one answer are two entries and one event.
 package struct EventDerivation {
     private var lastGrant: String?
 
-    /// Begins without an entry before, as at the log's first one.
+    /// Begins without an entry before, as at the first entry of the log.
     package init() {}
 
     /// The events of an entry, in order; most entries make none.
@@ -46,7 +46,7 @@ package struct EventDerivation {
     ) -> [Found] {
         switch event {
         case .signIntent, .authorizeIntent:
-            // A retry has a request ID of its own, and the grant's ID is that of the first request.
+            // A retry has its own request ID; the grant's ID is the ID of the first request.
             let (grant, request) = (members["grant"]?.string, members["rid"]?.string)
             guard grant == request, grant != grantBefore, members["allow"]?.bool != false else { return [] }
             return [(.offerGranted, EventDetails(granted: members))]
@@ -63,17 +63,17 @@ package struct EventDerivation {
         }
     }
 
-    /// Whether what an entry switches off was off when the entry was written; or else another entry says when it is.
+    /// Whether the switch-off was in force when the entry was written; otherwise another entry says when it is.
     private static func isObeyed(_ members: JSONObject) -> Bool {
         members["by"]?.string != Requester.command.kind && members["awaited"]?.bool != true
     }
 
     /// If a result arrives before its start, both events follow, the start first.
     ///
-    /// That no grant fits is told with the start, or once an earlier use has taken the grant, and not again with each later
-    /// state.
+    /// A redemption without a grant is reported with the start, or once an earlier use has taken the grant. Later
+    /// states do not repeat it.
     private static func uses(_ members: JSONObject) -> [Found] {
-        // What receivers were told stays true.
+        // What receivers already got stays true.
         if members["corrected"]?.bool == true { return [] }
         guard let state = members["state"]?.string, let type = EventType(useState: state) else { return [] }
         let details = EventDetails(ofUse: members)
@@ -82,7 +82,7 @@ package struct EventDerivation {
         let isStart = was == nil || was == "pending"
         let (refundedAt, earlier) = (members["refunded"]?.integer, members["wasRefunded"]?.integer)
         let isRefundAlone = was == state && refundedAt != nil && refundedAt != earlier
-        // If neither is new, the grant is: then all is told again.
+        // If neither is new, the grant is new: then all events are sent again.
         let isRefunded = refundedAt != nil && (refundedAt != earlier || was == state)
         if members["settled"] != nil, isStart {
             var redeemed = details

@@ -3,7 +3,7 @@ import Ledger
 package import Storage
 package import TransparencyLog
 
-/// Reads events out of the log, in its order; used by one thread, through a connection that may be one that only reads.
+/// Reads events from the log, in its order; one thread uses it, through a connection that may be read-only.
 package struct EventReader {
     private let reader: AuditReader
 
@@ -15,7 +15,7 @@ package struct EventReader {
     package struct Page: Sendable {
         /// In the order of the log.
         package var events: [ServiceEvent] = []
-        /// The index of the first entry that was not looked at.
+        /// The index of the first entry that was not examined.
         package var next: Int64
         /// Whether the log had more entries.
         package var hasMore = false

@@ -5,7 +5,7 @@ import OfferDomain
 import Storage
 import TransparencyLog
 
-/// Finds a grant in the log, and what a store has reported of it.
+/// Finds a grant in the log, and what a store has reported about it.
 struct GrantReader {
     let connection: any DatabaseConnection
     let search: AuditSearch
@@ -33,9 +33,9 @@ struct GrantReader {
     /// What came of a search.
     enum Outcome<Value: Sendable>: Sendable {
         case found(Value)
-        /// The log has no such grant, the decision was a no, or what was known of it is forgotten.
+        /// The log has no such grant, the decision was a refusal, or its data is forgotten.
         case unknown
-        /// There was more to look at than one question may cost.
+        /// There were more entries than one question may examine.
         case unfinished
     }
 
@@ -74,7 +74,7 @@ struct GrantReader {
         try first(SQL("SELECT entry_index FROM issued_grants WHERE grant_id = ?", .blob(id.bytes))) { $0.integer(0) }
     }
 
-    /// The same of any other grant, such as one of an introductory offer; its entry was written soon after its ID was made.
+    /// The same for any other grant, as of an introductory offer: its entry was written soon after its ID was made.
     private func firstEntry(of id: UniqueID) throws(AuditReadError) -> Outcome<Int64> {
         let query = AuditQuery(
             from: id.timestamp.adding(hours: -1),

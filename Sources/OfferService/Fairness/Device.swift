@@ -10,6 +10,6 @@ package struct Device: Hashable, Sendable {
 }
 
 extension Caller {
-    /// Whose share a request takes where those of an app have one for each address; `nil` of every other caller.
+    /// The device whose share a request of an app uses, by its address; `nil` for every other caller.
     var device: Device? { origin.map { Device(caller: id, address: $0) } }
 }

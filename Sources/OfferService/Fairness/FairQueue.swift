@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What waits, in an order that is fair to those it waits for: one turn for each class in a circle, within a class one turn
-/// for each party, and for each party first come, first served.
+/// A queue that is fair to all parties: classes take turns in a circle, parties take turns within a class, and the
+/// items of each party are first come, first served.
 struct FairQueue<Class: Hashable & CaseIterable, Party: Hashable, Item> {
     /// What waits of one class.
     private struct Ring {
         var items: [Party: [Item]] = [:]
-        /// Those who have something waiting, whose turn is next first.
+        /// The parties with waiting items, in the order of their turns.
         var turns: [Party] = []
         var count = 0
 
@@ -24,7 +24,7 @@ struct FairQueue<Class: Hashable & CaseIterable, Party: Hashable, Item> {
     private var nextClass = 0
     private let mostOfClass: Int
 
-    /// An empty one that holds so much of each class.
+    /// An empty queue that holds at most `mostOfClass` items of each class.
     init(mostOfClass: Int) { self.mostOfClass = mostOfClass }
 
     /// The result of adding an item.
@@ -55,7 +55,7 @@ struct FairQueue<Class: Hashable & CaseIterable, Party: Hashable, Item> {
         return displaced.map(Addition.displaced) ?? .added
     }
 
-    /// Takes the item whose turn it is; `nil` if none waits.
+    /// Removes and returns the next item; `nil` if the queue is empty.
     mutating func next() -> Item? {
         let classes = Array(Class.allCases)
         for step in classes.indices {

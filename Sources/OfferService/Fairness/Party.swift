@@ -2,28 +2,28 @@
 package import Configuration
 package import HTTP
 
-/// On whose behalf something is done that others wait for; each has a share of its own.
+/// The party for which shared work is done; each party has its own share.
 package enum Party: Hashable, Sendable {
     /// A caller who proves who it is: a backend, an administrator, or the service itself.
     case caller(CallerID)
-    /// Whoever has an app's API key, which may be anybody, at one network address.
+    /// Any client with an app's API key at one network address; the key is public.
     case device(Device)
-    /// Who sends what claims to be a store's notification, without an API key.
+    /// A sender, without an API key, of what claims to be a store's notification, by its network address.
     case unauthenticated(PeerAddress.Address)
 
     /// The service itself, for what it does on its own account.
     package static let service = Party.caller(.service)
 
-    /// Those among whom turns are taken first.
+    /// The classes that take turns before parties do.
     enum Kind: CaseIterable { case callers, devices, unauthenticated }
 
     /// The device, if it is one.
     var device: Device? { if case .device(let device) = self { device } else { nil } }
 
-    /// Who shares one part with others: all devices that have an app's key.
+    /// The group that shares one part: all devices with the same app's key; `nil` for all other parties.
     var group: Party? { device.map { .caller($0.caller) } }
 
-    /// The party by its subscriber, of one that is told apart by its address.
+    /// The same party, with its network address widened to that of its subscriber.
     var subscriber: Party {
         switch self {
         case .caller: self
@@ -47,6 +47,6 @@ extension PeerAddress.Address {
 }
 
 extension Caller {
-    /// Whose share is used: the device's if the caller is an app, or else the caller's.
+    /// The party whose share is used: the device if the caller is an app, otherwise the caller.
     package var party: Party { device.map(Party.device) ?? .caller(id) }
 }

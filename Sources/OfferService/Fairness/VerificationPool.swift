@@ -2,14 +2,14 @@
 import Glibc
 import ServiceRuntime
 
-/// Verifies signatures and certificates on threads of their own, so that no event loop stands still meanwhile.
+/// Verifies signatures and certificates on threads of their own, so that no event loop is blocked meanwhile.
 ///
-/// A certificate chain that is not remembered costs two milliseconds, and one body may have dozens of them. The threads yield
-/// to those that answer requests, and each party has its turn, so that nobody's forgeries keep others waiting for long.
+/// A certificate chain that is not cached costs two milliseconds, and one body may have dozens. The threads yield to
+/// those that answer requests. Parties take turns, so that one party's forgeries do not delay others for long.
 package final class VerificationPool: Sendable {
     private struct Job: Sendable {
         let run: @Sendable () -> Void
-        /// Tells who waits that it will not be run.
+        /// Resumes the waiting task if the job will not run.
         let drop: @Sendable () -> Void
     }
 
@@ -24,10 +24,10 @@ package final class VerificationPool: Sendable {
     private let mostThreads: Int
     private let onlyWhenIdle: Bool
 
-    /// Half as many threads as there are processors, or one; they are started when there is work, and end when there is none.
+    /// By default half as many threads as processors, at least one; threads start when there is work and end when not.
     ///
-    /// Of a kind of party at most `mostOfClass` jobs wait. With `onlyWhenIdle`, they run while the processors have nothing
-    /// else to do, which on a busy machine may be never.
+    /// At most `mostOfClass` jobs wait for each kind of party. With `onlyWhenIdle`, jobs run only while the processors
+    /// are idle, which may be never on a busy machine.
     package init(
         threads: Int = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2),
         mostOfClass: Int = 1024,

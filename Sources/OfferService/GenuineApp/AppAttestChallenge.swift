@@ -30,13 +30,13 @@ struct AppAttestChallenge: Sendable {
         text = String(decoding: Base64.encodeURL(contents + code), as: UTF8.self)
     }
 
-    /// One that an app sends back; `nil` unless it was made for this app and is not over.
+    /// Reads a challenge that an app sends back; `nil` unless it was made for this app and has not expired.
     init?(_ text: some Collection<UInt8>, for app: AppName, under pseudonyms: Pseudonyms, at now: Timestamp) {
         guard let bytes = Base64.decodeURL(Array(text)),
             bytes.count == Self.timeBytes + Self.nonceBytes + Self.codeBytes
         else { return nil }
         let (contents, code) = (Array(bytes.dropLast(Self.codeBytes)), Array(bytes.suffix(Self.codeBytes)))
-        // Those of the moment before the secret was changed are good too.
+        // Challenges made just before a secret rotation are accepted too.
         let codes =
             [pseudonyms.code(.appAttestChallenge, contents, in: app)]
             + pseudonyms.earlierCodes(.appAttestChallenge, contents, in: app)

@@ -27,7 +27,7 @@ final class AppAttestRegistrar: Sendable {
         let attestation: [UInt8]
     }
 
-    /// Registers the key; one that is registered already stays as it is, so that a lost answer does no harm.
+    /// Registers the key; an already registered key stays unchanged, so that the app can retry after a lost answer.
     func register(
         _ request: Request,
         under pseudonyms: Pseudonyms,

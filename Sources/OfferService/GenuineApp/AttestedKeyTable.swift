@@ -3,7 +3,7 @@ import Cryptography
 import OfferDomain
 import Storage
 
-/// A key that Apple has attested for one of the team's apps, as far as it never changes.
+/// The unchanging members of a key that Apple has attested for one of the team's apps.
 struct AttestedKey: Sendable {
     let key: PublicKey
     let bundleID: BundleID
@@ -25,9 +25,9 @@ struct AttestedKeyTable {
         case challengeUsed
     }
 
-    /// After so many days without an assertion a key is forgotten, and the app registers a new one.
+    /// A key is deleted after this many days without an assertion; the app then registers a new one.
     static let mostIdleDays = 400
-    /// So many idle keys go when one comes: at most as many rows stay as were used.
+    /// The maximum number of idle keys deleted when one is added, so that idle rows do not accumulate.
     private static let mostForgotten = 8
 
     func key(_ id: SHA256Digest) throws(StorageError) -> AttestedKey? {
@@ -80,10 +80,10 @@ struct AttestedKeyTable {
         return .added
     }
 
-    /// Takes an assertion's counter for the key's, if it is a later one; in one statement, so that of two that come at the
-    /// same time at most one is taken, whichever instance they come to.
+    /// Stores an assertion's counter for the key, if it is higher than the stored one; one statement does both, so of
+    /// two assertions with the same counter at most one is accepted, at any instance.
     ///
-    /// - Returns: Whether it was taken.
+    /// - Returns: Whether it was stored.
     func advance(_ id: SHA256Digest, to counter: UInt32, at now: Timestamp) throws(StorageError) -> Bool {
         let sql = SQL(
             "UPDATE app_attest_keys SET counter = ?, used_day = ? WHERE key_id = ? AND counter < ?",
@@ -95,7 +95,7 @@ struct AttestedKeyTable {
         return try connection.run(sql) == 1
     }
 
-    /// Whether a key was idle for so long that it goes.
+    /// Whether a key has been idle for longer than ``mostIdleDays``.
     func hasIdle(at now: Timestamp) throws(StorageError) -> Bool {
         var isThere = false
         let day = Int64(now.utcDay - Self.mostIdleDays)

@@ -107,23 +107,23 @@ package final class GenuineAppChecks: Sendable {
     }
 }
 
-/// The apps that a request is about, of one of which it may prove something.
+/// The apps that a request is about; it may prove something about one of them.
 struct ProvableApps: Sendable {
-    /// Of a batch, those of all its items.
+    /// For a batch, the apps of all its items.
     var bundleIDs: Set<BundleID> = []
     var packageName: PackageName?
-    /// So many requests a proof is of.
+    /// The number of requests that one proof covers.
     var items = 1
 }
 
 extension RequestContext {
-    /// What the request has proven of that app by the means of that store; `nil` if nothing, or only of another.
+    /// The proof that the request gives for that app by that store's method; `nil` without one.
     func proof(of app: AppName, at store: Store) -> GenuineApp? {
         guard case .genuine(let proof) = proof, proof.app == app, proof.method.store == store else { return nil }
         return proof
     }
 
-    /// What the request has proven of the app that the offer is of.
+    /// The proof that the request gives for the offer's app.
     func proof(of offer: CatalogOffer) -> GenuineApp? { proof(of: offer.app, at: offer.listing.store) }
 
     /// Why it is not known what the request proves of the app; only Google is asked about proofs.

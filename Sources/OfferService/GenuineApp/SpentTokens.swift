@@ -9,15 +9,15 @@ import Storage
 struct SpentTokenTable {
     let connection: any DatabaseConnection
 
-    /// Beyond a token's own time, for clocks of other instances.
+    /// How long rows are kept beyond a token's lifetime, because clocks of instances differ.
     private static let reserveMilliseconds: Int64 = 600_000
-    /// So many old rows go when one comes: at most as many rows stay as came in a token's time.
+    /// The maximum number of old rows deleted when one is added, so that old rows do not accumulate.
     private static let mostForgotten = 8
 
-    /// Takes a request, unless it was taken before; in one statement, so that of two that come at the same time one is
-    /// taken, whichever instance they come to.
+    /// Marks a request as spent, unless it was spent before; one statement does both, so of two equal requests at the
+    /// same time only one succeeds, at any instance.
     ///
-    /// - Returns: Whether it was taken.
+    /// - Returns: Whether the request was new.
     func spend(_ key: SHA256Digest, at now: Timestamp) throws(StorageError) -> Bool {
         let isNew = try connection.run(
             SQL(

@@ -7,18 +7,18 @@ package import ServiceRuntime
 /// Knows whether the service can do its work, and if not, why.
 package final class Health: CommitObserver {
     private struct State {
-        /// Why the last commit failed, and when the first of them did; `nil` once it is on record that that is over.
+        /// Why the last commit failed, and when the first of the failures was; `nil` after their end is on record.
         var commitFailure: (since: Timestamp, reason: String)?
         var isStopping = false
-        /// How many looks at callers and key states have failed since the last one that did not.
+        /// How many reads of callers and key states have failed since the last success.
         var failedLooks = 0
-        /// When the last reload was refused, and because of what; `nil` if it was not.
+        /// When the last reload was refused, and because of which parts; `nil` if it was not refused.
         var refusedReload: (at: Timestamp, parts: [ConfigurationPart])?
         /// Whether another instance has begun an epoch of customers' ids that this one has not read.
         var hasOutdatedSecret = false
     }
 
-    /// Weak, because the server that it watches has the calls that ask for health.
+    /// Weak, because the watched server holds the calls that ask for health.
     private struct Watched {
         weak var pulse: Pulse?
     }
@@ -145,12 +145,12 @@ package final class Health: CommitObserver {
         state.withLock { $0.isStopping = true }
     }
 
-    /// Has readiness tell what stands still.
+    /// Makes readiness report what `pulse` finds to be stuck.
     func watch(_ pulse: Pulse) { self.pulse.withLock { $0.pulse = pulse } }
 
     /// What keeps the service from its work; empty when it is ready.
     ///
-    /// `causes` are those of the seal; `isCutOff` where the others that share the database can't be heard of.
+    /// `causes` are those of the seal; `isCutOff` says that this instance cannot reach the others via the database.
     package func obstacles(
         _ snapshot: Snapshot,
         sealedBy causes: [ActiveSeal] = [],
@@ -194,7 +194,7 @@ package final class Health: CommitObserver {
         return missing + (reloadWarning.map { [$0] } ?? [])
     }
 
-    /// Names the parts alone: what files say is not for everybody who may ask for health.
+    /// Names only the parts: the contents of files must not reach every caller who may ask for health.
     private var reloadWarning: Obstacle? {
         guard let refused = state.withLock({ $0.refusedReload }) else { return nil }
         let parts = refused.parts.map(\.rawValue).joined(separator: ", ")
@@ -212,7 +212,7 @@ extension Snapshot {
 }
 
 extension Obstacle {
-    /// A seal; what an administrator gave as the reason is not for everybody who may ask for health.
+    /// A seal, without an administrator's reason, which must not reach every caller who may ask for health.
     init(_ seal: ActiveSeal) {
         let why = seal.cause == .administrator ? "by an administrator" : seal.detail
         let record = seal.isRecorded ? "" : "; this is not on record yet"

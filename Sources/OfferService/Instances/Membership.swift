@@ -7,8 +7,8 @@ package import Storage
 
 /// Keeps this service among those that share its database, on a thread of its own.
 ///
-/// Twice a second it says that it lives, looks who else does, takes over what was reloaded elsewhere, and removes who has been
-/// silent for too long. Who was removed must obey what is switched off before it uses a key again.
+/// Twice a second it records a heartbeat, reads the heartbeats of the others, follows their reloads, and removes silent
+/// instances. A removed instance must obey what is switched off before it uses a key again.
 package final class Membership: Sendable {
     /// How often it looks.
     package static let intervalMilliseconds = 500
@@ -17,7 +17,7 @@ package final class Membership: Sendable {
         var instance: Instance
         var others: [Instance] = []
         var failure: String?
-        /// The last time that somebody had all instances read their files anew, as far as it was done here.
+        /// The number of the last request to all instances to reload their files that this instance has followed.
         var reloads: Int64?
     }
 
@@ -37,15 +37,15 @@ package final class Membership: Sendable {
 
         /// `reload` is called when another instance reloads its files.
         ///
-        /// `known` is what `InstanceTable.reloads()` said before this instance read its files: what is asked for later is
-        /// followed. Without it, what is asked for once this instance has looked around.
+        /// `known` is what `InstanceTable.reloads()` returned before this instance read its files; later requests are
+        /// followed. Without it, the instance follows requests that come after its first look.
         package init(after known: Int64? = nil, reload: @escaping @Sendable () -> Void) {
             self.known = known
             self.reload = reload
         }
     }
 
-    /// One that is not yet among them.
+    /// A membership that has not joined yet.
     package init(
         _ instance: Instance,
         lease: Lease,
@@ -83,7 +83,7 @@ package final class Membership: Sendable {
         }
     }
 
-    /// Leaves the others, so that nobody waits for this one; keys are used no more.
+    /// Leaves the others, so that they do not wait for this instance; no key is used after this.
     package func stop() {
         stopping.signal()
         hasEnded.wait()
@@ -100,12 +100,12 @@ package final class Membership: Sendable {
         _ = left.wait { $0 ? true : nil }
     }
 
-    /// What this instance decides by, from now on.
+    /// Notes the offers and keys that this instance uses from now on.
     package func note(policyName: String, keysDigest: String) {
         state.withLock { ($0.instance.policyName, $0.instance.keysDigest) = (policyName, keysDigest) }
     }
 
-    /// Has the others read their files anew, as this one has just done.
+    /// Makes the other instances reload their files, as this one has just done.
     package func tellOthersToReload() {
         let requested = Guarded<Int64?>(nil)
         committer.change { writer throws(LedgerError) in
@@ -113,7 +113,7 @@ package final class Membership: Sendable {
             requested.withLock { $0 = generation }
         } _: { [state] result in
             guard case .success = result, let generation = requested.withLock({ $0 }) else { return }
-            // If somebody else did so too, this instance has yet to follow them.
+            // If another instance requested a reload too, this instance has yet to follow it.
             state.withLock { if $0.reloads == generation - 1 { $0.reloads = generation } }
         }
     }
@@ -130,7 +130,7 @@ package final class Membership: Sendable {
         ]
     }
 
-    /// What whoever runs the service should know.
+    /// Problems that the operator should know.
     package var warnings: [Obstacle] {
         let (own, others, failure) = state.withLock { ($0.instance, $0.others, $0.failure) }
         var warnings = failure.map { [Obstacle("instances-unknown", $0)] } ?? []

@@ -4,24 +4,24 @@ import OfferDomain
 import ServiceRuntime
 import Storage
 
-/// Looks at who shares the database, one after the other, of one thread alone.
+/// Looks at the instances that share the database; used by one thread.
 final class MembershipRound {
     private let open: ConnectionOpener
     private let stopwatch: Stopwatch
     private var connection: (any DatabaseConnection)?
-    /// By instance, what it said last, and when that was new here.
+    /// By instance, its last heartbeat count, and when this instance first saw that count.
     private var heard: [UniqueID: (beats: Int64, at: Int64)] = [:]
     private var announced: Instance?
-    /// Whether the others had taken this one for gone, and it has not obeyed since what they switched off without it.
+    /// Whether others removed this instance, and it has not yet obeyed what they switched off meanwhile.
     private(set) var mustObey = false
 
     /// What one look has found.
     struct Seen {
-        /// Who else lives.
+        /// The other live instances.
         var others: [Instance] = []
         /// This one has removed others.
         var hasRemoved = false
-        /// How often somebody had all instances read their files anew.
+        /// The number of requests so far to all instances to reload their files.
         var reloads: Int64 = 0
     }
 
@@ -38,12 +38,12 @@ final class MembershipRound {
     /// Notes that what the others switched off is obeyed.
     func hasObeyed() { mustObey = false }
 
-    /// Says that `instance` lives, and looks who else does.
+    /// Records a heartbeat of `instance`, and reads those of the others.
     func look(as instance: Instance) throws(MembershipError) -> Seen {
         var seen = Seen()
         try use { table throws(StorageError) in
             let isGone = try !table.beat(instance.id)
-            // Kept until it has obeyed: what comes next may fail, and by then it is among the others again.
+            // Kept until it has obeyed: the next steps may fail, and by then it has joined the others again.
             if isGone { mustObey = true }
             if isGone || announced != instance { try table.join(instance) }
             announced = instance

@@ -5,9 +5,9 @@ import ServiceRuntime
 
 /// What is known of the clock beside the time of day; passed in so that tests can set it.
 package struct ClockStatus: Sendable {
-    /// Milliseconds since some instant of this run of the system; they go on while it sleeps, and nobody can set them.
+    /// Milliseconds since the system booted, as `CLOCK_BOOTTIME` counts them: they go on in sleep and cannot be set.
     package let elapsedMilliseconds: @Sendable () -> Int64
-    /// Whether something keeps the system's clock right now.
+    /// Whether a time service synchronizes the system's clock now.
     package let synchronisation: @Sendable () -> ClockSynchronisation
 
     package init(
@@ -33,10 +33,10 @@ package struct ClockStatus: Sendable {
     }
 }
 
-/// Whether something keeps the system's clock right.
+/// Whether a time service synchronizes the system's clock.
 package enum ClockSynchronisation: Hashable, Sendable {
     case synchronised
-    /// No time service has set the clock for long, or ever.
+    /// No time service has set the clock for a long time, or ever.
     case unsynchronised
     /// The system doesn't say, as in some containers.
     case unknown(reason: String)
@@ -51,7 +51,7 @@ package enum ClockSynchronisation: Hashable, Sendable {
     }
 }
 
-/// Notices when the time of day jumps, by the clock that nobody can set.
+/// Detects jumps of the time of day, by comparison with a clock that cannot be set.
 struct StepDetector: Sendable {
     private var last: (wall: Int64, elapsed: Int64)?
     private let thresholdMilliseconds: Int64
@@ -62,7 +62,7 @@ struct StepDetector: Sendable {
 
     /// Looks at both clocks, in milliseconds.
     ///
-    /// - Returns: The time of day that was to be expected, if it is another by more than the threshold.
+    /// - Returns: The expected time of day, if the actual one differs by more than the threshold.
     mutating func step(wall: Int64, elapsed: Int64) -> Int64? {
         defer { last = (wall, elapsed) }
         guard let last else { return nil }

@@ -22,7 +22,7 @@ package struct KeySwitch {
 
     /// Whether a use of a key is on record: a signature of an offer, or of a token for a store.
     ///
-    /// A key that a service has only loaded was not used, nor was an ID that is no key's.
+    /// A key that a service has only loaded does not count as used; neither does an ID without a key.
     package func isUseOnRecord(of id: KeyID) throws(LedgerError) -> Bool {
         guard ledger.exists else { return false }
         var uses = KeyUses()
@@ -32,7 +32,7 @@ package struct KeySwitch {
 
     /// Switches a key off, or leaves it to the `keys` file again.
     package func set(_ id: KeyID, isDisabled: Bool) throws(LedgerError) {
-        // In a database made only now, nobody would read what is written.
+        // No service would read a database that is created only now.
         guard ledger.exists else { throw .databaseGone }
         let now = clock.now()
         do throws(LedgerChangeError<StorageError>) {

@@ -4,18 +4,18 @@ package import Ledger
 package import OfferDomain
 package import ServiceRuntime
 
-/// What keeps the service from signing, all of it, until it is lifted; any thread may ask and act.
+/// The seal: it stops all signing by the service until it is lifted; any thread may use it.
 ///
-/// The order is always the same: the gate is shut, the uses of keys that have begun are waited for, then the entry is
-/// written. So no signature is made after the entry is durable. To open, the entry comes first.
+/// To seal, the service shuts the gate, waits for key uses that have begun, and then writes the entry. So no signature
+/// is made after the entry is durable. To open, it writes the entry first.
 package final class Seal: Sendable {
     private let gate: KeyGate
     private let committer: Committer
     private let clock: WallClock
     private let log: Log
-    /// What a cause still holds for, asked before it is lifted.
+    /// Checks whether a cause still holds; called before it is lifted.
     private let conditions = Guarded<[SealCause: @Sendable () -> String?]>([:])
-    /// The causes that this instance has found by itself and that last until somebody lifts them, which nobody has.
+    /// The lasting causes that this instance has found itself and that have not been lifted.
     private let found = Guarded<Set<SealCause>>([])
     /// What has an entry that is being written.
     private let busy = Guarded<Set<Subject>>([])
@@ -46,7 +46,7 @@ package final class Seal: Sendable {
     /// Whether nothing is signed.
     package var isSealed: Bool { !causes.isEmpty }
 
-    /// Whether keys can't be used because the other instances that share the database can't be heard of.
+    /// Whether keys cannot be used because this instance cannot reach the others through the database.
     var isCutOff: Bool { gate.isCutOff }
 
     /// Whether every instance that shares the database has said that it obeys what seals the service for longer.
@@ -89,7 +89,7 @@ package final class Seal: Sendable {
         if cause.isSticky { found.withLock { _ = $0.insert(cause) } }
     }
 
-    /// Seals the service; returns once the entry is durable, and ``isObeyed`` or nobody is waited for any longer.
+    /// Seals the service; returns once the entry is durable, and ``isObeyed`` is true or the wait for that ends.
     ///
     /// - Throws: Why the entry could not be written; the service is sealed nevertheless.
     package func seal(_ cause: SealCause, detail: String, by requester: Requester) async throws(LedgerError) {
@@ -99,7 +99,7 @@ package final class Seal: Sendable {
         await awaitAcknowledgement()
     }
 
-    /// Where several share the database, waits until each of them obeys, or is taken for gone; not for ever.
+    /// If several instances share the database, waits for a limited time until each obeys or is removed.
     private func awaitAcknowledgement() async {
         for _ in 0..<100 {
             guard committer.gate.stored.awaitsAcknowledgement else { return }
@@ -122,7 +122,7 @@ package final class Seal: Sendable {
             isRecorded: false
         )
         let serial = gate.hold(seal)
-        // What people write as their reason is on record, and not in the log.
+        // A reason that a person gives is recorded, but not logged.
         let known = requester.callerID == nil ? detail : "see the records"
         log(
             .error,
@@ -141,7 +141,7 @@ package final class Seal: Sendable {
         _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
     ) {
         busy.withLock { _ = $0.insert(.service(seal.cause)) }
-        // Also where it is tried again: whoever was first may still wait.
+        // Also on a retry: the first attempt may still be waiting.
         gate.waitUntilUnused()
         committer.change { writer throws(LedgerError) in
             try writer.seal(seal)
@@ -170,9 +170,9 @@ package final class Seal: Sendable {
         sealAgain()
     }
 
-    /// Seals again for what still holds here, whoever lifts the seal beside the service, or at another instance.
+    /// Seals again for causes that still hold here, after a command or another instance has lifted the seal.
     ///
-    /// Whoever lifts one asks only what they can see themselves: not this machine's clock, nor its memory and processor.
+    /// That command or instance checks only what it can see: not this machine's clock, memory and processor.
     private func sealAgain() {
         let sealed = Set(gate.seals.map(\.cause))
         // A log that was found to be changed stays so, also where the seal was lifted before this instance had noticed.
@@ -193,9 +193,9 @@ package final class Seal: Sendable {
 
     // MARK: - Lifting
 
-    /// Lifts every seal that lasts until somebody does; returns once that is durable, and then keys are used again.
+    /// Lifts every seal that lasts until it is lifted; returns once that is durable, and then keys are used again.
     ///
-    /// - Throws: ``UnsealRefusal``: all of them stay if one of them must.
+    /// - Throws: ``UnsealRefusal`` if one of the seals must stay; then all of them stay.
     package func unseal(_ reason: SwitchReason, by requester: Requester) async throws(UnsealRefusal) {
         if causes.isEmpty { try await hearOthers() }
         let held = gate.held
@@ -225,7 +225,7 @@ package final class Seal: Sendable {
 
     private func obstacle(_ seal: ActiveSeal) -> SealObstacle? {
         if let why = reason(for: seal.cause) { return SealObstacle(cause: seal.cause, reason: why) }
-        // What ends with its condition is not for anybody to lift.
+        // A seal that ends with its condition cannot be lifted by hand.
         return seal.cause.isSticky ? nil : SealObstacle(cause: seal.cause, reason: seal.detail)
     }
 

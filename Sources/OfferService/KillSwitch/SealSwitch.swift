@@ -60,7 +60,7 @@ package struct SealSwitch {
     private func change(
         _ body: (any DatabaseConnection) throws(SealSwitchError) -> [AuditEvent]
     ) throws(SealSwitchError) {
-        // In a database made only now, nobody would read what is written.
+        // No service would read a database that is created only now.
         guard ledger.exists else { throw .ledger(.databaseGone) }
         do throws(LedgerChangeError<SealSwitchError>) {
             try ledger.change(body)

@@ -6,7 +6,7 @@ package import Ledger
 package import OfferDomain
 package import ServiceRuntime
 
-/// Looks once a second at what seals the service without anybody's call: the file and the clock.
+/// Checks once a second what seals the service automatically: the file and the clock.
 ///
 /// It waits for no disk, so that a file seals within a second whatever the database does.
 package final class SealWatch: Sendable {

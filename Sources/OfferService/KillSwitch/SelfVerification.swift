@@ -6,8 +6,8 @@ import Synchronization
 
 /// Which fresh signatures the service verifies itself before they leave; each costs three times its signing.
 package final class SelfVerification: Sendable {
-    /// With `sampled`, the signatures of one request in so long a time, the first one included: nearly all, where few
-    /// are made, and not at once.
+    /// With `sampled`, the signatures of one request in each such interval are verified, the first request included:
+    /// nearly all of them under a light load.
     package static let sampleMicroseconds: Int64 = 10_000
 
     /// Whether a signature over a digest is that key's.
@@ -19,7 +19,7 @@ package final class SelfVerification: Sendable {
     /// From then on the next one is due, in microseconds of ``running``.
     private let due = Atomic<Int64>(0)
 
-    /// `verify` is passed in because nobody can have a processor err at will.
+    /// Tests pass in `verify`, because they cannot make a processor fail.
     package init(_ mode: SelfVerificationMode, clock: WallClock, verify: @escaping Verify = { $0.verifies($1, of: $2) })
     {
         self.mode = mode

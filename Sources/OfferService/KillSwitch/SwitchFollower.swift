@@ -11,7 +11,7 @@ package struct SwitchFollower {
     package enum Outcome: Hashable, Sendable {
         case noService
         case acknowledged
-        /// The service has said nothing for so many seconds.
+        /// The service has not acknowledged within `seconds`.
         case silent(seconds: Int)
     }
 

@@ -43,7 +43,7 @@ package final class AuthorizeOffer: Sendable {
 
     /// Answers one request.
     ///
-    /// The rules come first: a customer whom they refuse gets that refusal, also while the offer has a fault.
+    /// The rules come first: if they refuse the customer, the answer is that refusal, even while the offer has a fault.
     package func authorize(
         _ request: AuthorizationRequest,
         in context: RequestContext
@@ -125,7 +125,7 @@ package final class AuthorizeOffer: Sendable {
     /// Finds out whether the app that asks is genuine.
     var genuineApps: GenuineAppChecks { decider.genuineApps }
 
-    /// Whether this caller is told what the rules found.
+    /// Whether responses to this caller include the findings of the rules.
     package func showsFindings(to caller: Caller) -> Bool { decider.showsFindings(to: caller) }
 }
 

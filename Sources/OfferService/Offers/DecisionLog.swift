@@ -6,10 +6,10 @@ import Ledger
 import OfferDomain
 import ServiceRuntime
 
-/// Logs one line for each decision and each refusal: who asked for what, what came of it, why, and how long it took.
+/// Logs one line for each decision and each refusal: the caller, the offer, the outcome, the reason, and the duration.
 ///
-/// Reasons are sentences of ours; nothing that a request holds of a customer is in them. Lines that anybody can bring about,
-/// because an app's key is in the app, are limited, so that they can't fill a disk.
+/// The service writes the reasons itself; they contain no customer data from a request. Lines that unauthenticated
+/// clients or an app's public key can cause are limited, so that they cannot fill a disk.
 struct DecisionLog: Sendable {
     private let log: Log
     private let clock: WallClock
@@ -19,7 +19,7 @@ struct DecisionLog: Sendable {
         (log, clock) = (runtime.log, runtime.clock)
     }
 
-    /// Something was decided and is answered with 200.
+    /// Logs a decision that is answered with 200.
     func granted(_ offer: String, _ outcome: Outcome, in context: RequestContext) {
         guard isShown(context.caller) else { return }
         log(
@@ -52,7 +52,7 @@ struct DecisionLog: Sendable {
         )
     }
 
-    /// What was asked for was refused once it was known who asks for what.
+    /// Logs a refusal that was decided about a known caller and offer.
     func refused(_ refusal: Refusal, _ offer: String, in context: RequestContext) {
         guard refusal.isOfDecision, isShown(context.caller) else { return }
         let (outcome, reason) = refusal.outcome
@@ -89,7 +89,7 @@ struct DecisionLog: Sendable {
         }
     }
 
-    /// Anything else was refused, by whoever it was asked for.
+    /// Logs any other refusal, for any caller.
     func refused(
         _ refusal: Refusal,
         at route: Route,
@@ -152,7 +152,7 @@ extension Refusal {
         return (problem.name, problem.detail)
     }
 
-    /// Which members are not as expected, where their names are ours; what was sent in them is never logged.
+    /// The first unexpected member, if its name is known to the service; the value sent is never logged.
     fileprivate var loggedReason: String? {
         switch self {
         case .request(.invalid(let mismatches, _)):
@@ -169,7 +169,7 @@ extension Refusal {
     }
 }
 
-/// So many lines a second, for what unauthenticatedLines can bring about.
+/// A limit of log lines a second, for lines that unauthenticated clients can cause.
 final class LineBudget: Sendable {
     private let perSecond: Int
     private let spent = Guarded((second: Int64(0), count: 0))

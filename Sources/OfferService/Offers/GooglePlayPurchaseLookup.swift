@@ -12,7 +12,7 @@ struct GooglePlayPurchaseLookup: StoreLookup {
     let purchases: any GooglePlayPurchaseSource
     /// Knows which account ids were given out.
     let committer: Committer
-    /// Whether a purchase that names somebody else makes the request a wrong one; else it is left out of account.
+    /// Whether a purchase that names another account makes the request invalid; otherwise that purchase is ignored.
     var refusesOthers = true
     let log: Log
 
@@ -54,10 +54,10 @@ struct GooglePlayPurchaseLookup: StoreLookup {
         return knowledge
     }
 
-    /// The places of the tokens whose purchases are not this customer's, ascending.
+    /// The indexes of tokens with purchases of other customers, ascending.
     ///
-    /// A purchase is whoever's has its token, unless it names an account that we gave out, and to another than those of the
-    /// request, or who is linked to them. A backend is believed in whose purchases they are.
+    /// A purchase belongs to the customer who presents its token, unless it names an account ID that the service gave
+    /// to a customer other than the request's own and those linked to it. A backend is trusted to name the owner.
     private func othersPurchases(
         _ evidence: GooglePlayEvidence,
         _ decision: DecisionRequest
@@ -88,7 +88,7 @@ extension StoreKnowledge {
 }
 
 extension GooglePlayEvidence {
-    /// Why the answer about the token at an index of the request tells too little; `nil` if it tells of a purchase.
+    /// Why the answer about the token at `index` of the request is not sufficient; `nil` if it has a purchase.
     fileprivate func finding(of token: PurchaseToken, at index: Int) -> StoreFinding? {
         switch purchases.first(where: { $0.token == token })?.answer {
         case .notFound: .purchaseUnknown(index: index)

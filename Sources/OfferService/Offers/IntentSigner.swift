@@ -64,7 +64,7 @@ package final class IntentSigner: Sendable {
         log(.error, "a signature failed", ["key": .text(key.id.text), "reason": .text(reason)])
         let event = AuditEvent.signatureFailed(grantID: grant.id, keyID: key.id, form: intent.form, reason: reason)
         do {
-            // However many wait: this is on record already, and only its end is missing.
+            // However long the queue is: the intent is on record already, and only its end is missing.
             try await committer.change { writer throws(LedgerError) in try writer.append(event) }
         } catch {
             throw .service(.auditUnavailable)
@@ -73,7 +73,7 @@ package final class IntentSigner: Sendable {
         throw .service(ServiceFault(stop, plan.listing.purpose))
     }
 
-    /// Uses the key, if nothing keeps it from that right now; a signature that is verified, and does not verify, is none.
+    /// Signs with the key unless it is stopped; with `verifies`, a signature that does not verify is an error.
     private func trustedSignature(
         of digest: SHA256Digest,
         by key: SigningKey,

@@ -3,7 +3,7 @@ package import Ledger
 import OfferDomain
 
 extension OfferDecider {
-    /// A candidate whose store must be asked first, with its place among the others.
+    /// A candidate that needs an answer from its store first, with its index among all candidates.
     private typealias Open<Lookup: StoreLookup> = (place: Int, candidate: OfferCandidate<Lookup>, needs: FactNeeds)
 
     /// The grants of many requests, in their order, all of them already on disk.

@@ -17,7 +17,7 @@ package final class OfferDecider: Sendable {
     private let random: any RandomSource
     private let log: Log
 
-    /// `showsFindingsToApps` says whether an app on somebody's device is told which rule said no.
+    /// `showsFindingsToApps` says whether responses to an app name the rule that refused the customer.
     package init(
         committer: Committer,
         genuineApps: GenuineAppChecks,
@@ -33,7 +33,7 @@ package final class OfferDecider: Sendable {
         log = runtime.log
     }
 
-    /// Whether this caller is told what the rules found.
+    /// Whether responses to this caller include the findings of the rules.
     package func showsFindings(to caller: Caller) -> Bool {
         caller.role != .app || showsFindingsToApps
     }
@@ -82,7 +82,7 @@ package final class OfferDecider: Sendable {
         case .refused(let decision):
             count(decision, request.offer)
             let caller = request.origin.caller
-            // An app learns nothing of the names that a backend has linked.
+            // An app must not see the names that a backend has linked.
             let told = caller.role == .app ? decision.counted(by: []) : decision
             let json = DecisionJSON(told, of: request.offer, policyName: request.policyName)
             throw .decision(.notEligible(decision.outcome, json, showsFindings: showsFindings(to: caller)))
@@ -101,7 +101,7 @@ package final class OfferDecider: Sendable {
         return .signingFailed
     }
 
-    /// An offer at Google Play, unless something keeps everybody from having it.
+    /// The validated offer at Google Play; refuses the request if an obstacle keeps all customers from the offer.
     func usable(
         _ offer: Result<ValidatedOffer, AuthorizationObstacle>,
         of entry: CatalogOffer

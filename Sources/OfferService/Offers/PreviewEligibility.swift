@@ -115,7 +115,7 @@ package final class PreviewEligibility: Sendable {
     /// Finds out whether the app that asks is genuine.
     var genuineApps: GenuineAppChecks { decider.genuineApps }
 
-    /// Whether this caller is told what the rules found.
+    /// Whether responses to this caller include the findings of the rules.
     package func showsFindings(to caller: Caller) -> Bool { decider.showsFindings(to: caller) }
 
     // MARK: - Obstacles
@@ -131,7 +131,7 @@ package final class PreviewEligibility: Sendable {
         return ring.activeKey(for: listing.bundleID, purpose: listing.purpose) == nil ? .keyUnavailable : nil
     }
 
-    /// What keeps offers at Google Play from everybody, by their keys in the ledger.
+    /// The obstacles that keep all customers from offers at Google Play, by the offers' keys in the ledger.
     private func googlePlayObstacles(
         of offers: [CatalogOffer],
         in app: PreviewedApp,

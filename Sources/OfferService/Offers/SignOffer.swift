@@ -141,7 +141,7 @@ package final class SignOffer: Sendable {
     /// Finds out whether the app that asks is genuine.
     var genuineApps: GenuineAppChecks { decider.genuineApps }
 
-    /// Whether this caller is told what the rules found.
+    /// Whether responses to this caller include the findings of the rules.
     package func showsFindings(to caller: Caller) -> Bool { decider.showsFindings(to: caller) }
 }
 

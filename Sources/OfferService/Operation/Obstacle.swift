@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One reason why the service is not ready, or not for everybody.
+/// One reason why the service is not ready, or why some of its work is not.
 package struct Obstacle: Hashable, Sendable {
     /// Stable, for programs.
     package let name: String

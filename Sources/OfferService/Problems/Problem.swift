@@ -20,12 +20,12 @@ package struct Problem: Sendable {
     package var mismatches: [Mismatch] = []
     /// What is wrong with the query; a part of `errors`.
     package var parameters: [ParameterFault] = []
-    /// The `decision` member, and whether its findings are told.
+    /// The `decision` member, and whether its findings are included.
     package var decision: (json: DecisionJSON, showsFindings: Bool)?
     /// Fields of the response beside its type, as `Retry-After`.
     package var headers: [(name: String, value: String)] = []
 
-    /// Of what is wrong, so much is listed in `errors`.
+    /// The maximum number of mismatches listed in `errors`.
     static let mostListed = 20
 
     package init(_ name: String, _ title: String, _ status: Int, _ detail: String) {
@@ -37,7 +37,7 @@ package struct Problem: Sendable {
 
     /// The response that carries it.
     ///
-    /// The request's id becomes `instance`, `urn:uuid:…`; the same id stands in the records.
+    /// The request's ID becomes `instance`, `urn:uuid:…`; the records have the same ID.
     package func response(requestID: UniqueID?) -> Response {
         var writer = JSONWriter(reserving: 512)
         write(requestID: requestID, to: &writer)

@@ -3,7 +3,7 @@ import Configuration
 import Ledger
 
 extension ServiceFault {
-    /// What whoever asks is told when a key, or everything, is switched off.
+    /// The fault that a caller gets when a key, or the whole service, is switched off.
     init(_ stop: KeyStop, _ purpose: KeyPurpose) {
         switch stop {
         case .sealed(let causes): self = .sealed(causes)
@@ -14,7 +14,7 @@ extension ServiceFault {
 }
 
 extension Grantable {
-    /// What the key is for that signs it; what needs none is as good as a promotional offer.
+    /// The purpose of the key that signs it; without a key, the purpose of promotional offers.
     var purpose: KeyPurpose {
         if case .signature(let plan) = self { plan.listing.purpose } else { .promotionalOffer }
     }

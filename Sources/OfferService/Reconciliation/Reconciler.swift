@@ -6,9 +6,9 @@ import OfferDomain
 package import ServiceRuntime
 import Storage
 
-/// The thread that reads reconciliations: those that are asked for, and every few minutes the one that metrics tell of.
+/// The thread that reads reconciliations: those that callers request, and every few minutes the one for the metrics.
 ///
-/// It has a connection of its own that only reads, so neither event loops nor the committer wait for it.
+/// It has its own read-only connection, so neither event loops nor the committer wait for it.
 package final class Reconciler: Sendable {
     private struct Job: Sendable {
         let query: ReconciliationQuery
@@ -18,11 +18,11 @@ package final class Reconciler: Sendable {
     private struct State {
         var jobs: [Job] = []
         var isStopping = false
-        /// What the last look found, by app; `nil` before the first.
+        /// The result of the last look, by app; `nil` before the first.
         var settled: [ReconciliationReport.Settled]?
     }
 
-    /// More than so many questions at a time are refused.
+    /// The maximum number of waiting questions; further ones are refused.
     private static let mostWaiting = 64
     private static let secondsBetweenLooks = 300
 
@@ -47,7 +47,7 @@ package final class Reconciler: Sendable {
         }
     }
 
-    /// Answers what waits and ends the thread; what comes later is refused.
+    /// Answers the waiting questions and ends the thread; later questions are refused.
     package func stop() {
         state.withLock { $0.isStopping = true }
         wake.signal()
@@ -125,7 +125,7 @@ package final class Reconciler: Sendable {
 // MARK: - Metrics
 
 extension Reconciler {
-    /// Of the grants of the last 30 days that have had their time: what became of them, and the share of unused ones.
+    /// Outcomes of the grants of the last 30 days that have settled, and the share of unused ones.
     package var gauges: [Gauge] {
         let settled = state.withLock { $0.settled } ?? []
         var outcomes: [Gauge.Sample] = []

@@ -4,15 +4,15 @@ import Ledger
 import OfferDomain
 package import Storage
 
-/// Computes anew what was compared when it was learnt, from all evidence and all grants.
+/// Recomputes the stored redemptions, from all evidence and all grants.
 ///
-/// It finds what is kept otherwise, and changes nothing. Another catalog than the one that was in force may come to other results. Used by one thread.
+/// It reports stored results that differ; changes nothing. Another catalog may give other results. Used by one thread.
 package struct ReconciliationCheck {
     private let connection: any DatabaseConnection
     private let catalog: Catalog
     private let pseudonyms: Pseudonyms
 
-    /// Reads through a connection that may be one that only reads.
+    /// Reads through a connection that may be read-only.
     package init(connection: any DatabaseConnection, catalog: Catalog, pseudonyms: Pseudonyms) {
         self.connection = connection
         self.catalog = catalog
@@ -23,7 +23,7 @@ package struct ReconciliationCheck {
     package struct Outcome: Hashable, Sendable {
         /// How many redemptions there are.
         package internal(set) var compared = 0
-        /// The keys of chains and purchases whose redemptions are kept otherwise than they are computed, as the audit
+        /// The keys of chains and purchases with stored redemptions that differ from the computed ones, as the audit
         /// log writes them.
         package internal(set) var differing: [String] = []
     }

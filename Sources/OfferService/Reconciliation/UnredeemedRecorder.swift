@@ -7,13 +7,13 @@ import Storage
 
 /// The thread that records grants that were never redeemed: each once, 72 hours after it was given.
 ///
-/// It also settles what subscribers did after retention messages, and deletes attributes and proofs of apps that have expired.
-/// It looks every five minutes through a connection that only reads; what it finds is recorded by the committer, a few at
-/// a time and with rests, so that a backlog keeps no request waiting. Where several instances share the database, all look, and the transaction that records lets one be first.
+/// It also settles retention messages, and deletes expired attributes and proofs of apps. It looks every five minutes
+/// over a read-only connection. The committer records a few results at a time, with rests: a backlog delays no request.
+/// If instances share the database, all of them look, and the transaction that records lets only one be first.
 package final class UnredeemedRecorder: Sendable {
     private static let microsecondsBetweenLooks: Int64 = 300_000_000
     private static let microsecondsBetweenBatches: Int64 = 50_000
-    /// In one transaction: requests wait for it.
+    /// The maximum in one transaction, because requests wait for it.
     private static let mostAtOnce = 64
     private let ledger: LedgerAccess
     private let committer: Committer
@@ -90,7 +90,7 @@ package final class UnredeemedRecorder: Sendable {
         }
     }
 
-    /// Deletes keys of apps that were idle for long, and requests whose tokens count no more.
+    /// Deletes keys of apps that were idle for long, and requests with tokens that no longer count.
     private func forgetProofs(_ connection: any DatabaseConnection) throws(LedgerError) {
         let now = clock.now()
         let (keys, spent) = (AttestedKeyTable(connection: connection), SpentTokenTable(connection: connection))
@@ -106,7 +106,7 @@ package final class UnredeemedRecorder: Sendable {
 
     /// Records the next grants of an app.
     ///
-    /// - Returns: Where to go on; `nil` if that is all for now.
+    /// - Returns: Where to continue; `nil` if nothing is left for now.
     private func record(
         _ scan: UnredeemedGrantTable.Scan,
         _ connection: any DatabaseConnection
@@ -129,7 +129,7 @@ package final class UnredeemedRecorder: Sendable {
         return next
     }
 
-    /// The grants after this ID are to be looked at.
+    /// The ID after which grants are examined.
     private static func first(of scan: UnredeemedGrantTable.Scan, at now: Timestamp) -> [UInt8] {
         let usual = now.adding(days: -ReconciliationQuery.usualDays)
         let earliest = scan.after == nil ? max(usual, scan.earliest) : scan.earliest

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 
-/// Why what an app sent does not prove that it is genuine.
+/// Why an app's proof does not show that the app is genuine.
 package enum GenuineAppFault: Error, Hashable, Sendable {
     /// Not one of each header, or not Base64.
     case headers
@@ -9,11 +9,11 @@ package enum GenuineAppFault: Error, Hashable, Sendable {
     case challenge
     /// Another key was registered with this challenge.
     case challengeUsed
-    /// No such key is registered, or it was not used for so long that it is forgotten.
+    /// The key is not registered, or it was deleted after a long time without use.
     case keyUnknown
-    /// The key is another app's than the one that the request is about.
+    /// The key belongs to another app than the request's.
     case keyOfOtherApp
-    /// The key is of a service of Apple's that the app's settings do not allow, or no longer.
+    /// The key is from an App Attest environment that the app's settings do not allow now.
     case environment(AppAttestEnvironment)
     /// The key has signed this or a later assertion before.
     case counter

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// Why a signature is not on record, as far as can be told.
+/// Why a signature is not on record, as far as is known.
 package struct NoRecord: Sendable {
-    /// The entry that has the nonce, and which of the members sent it has otherwise.
+    /// The entry with the same nonce, and the presented members that differ from it.
     package let near: (index: Int64, differences: [String])?
-    /// The key of this service that made the signature all the same; `nil` if none is known to have made it.
+    /// This service's key that nevertheless made the signature; `nil` if no such key is known.
     package var madeBy: KeyID?
 
     package init(near: (index: Int64, differences: [String])?, madeBy: KeyID? = nil) {

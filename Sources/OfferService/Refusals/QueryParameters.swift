@@ -27,7 +27,7 @@ package struct QueryParameters {
     private var asked: [String] = []
     private var faults: [ParameterFault] = []
 
-    /// Takes a query apart; what is wrong is told by ``finish()``.
+    /// Parses a query; ``finish()`` reports its faults.
     package init(_ query: [UInt8]?) {
         guard let query, !query.isEmpty else { return }
         for pair in query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false) {
@@ -55,7 +55,7 @@ package struct QueryParameters {
         return first.value
     }
 
-    /// The value of a parameter as `parse` reads it, which answers `nil` for one that does not fit.
+    /// The value of a parameter as read by `parse`, which returns `nil` for an invalid value.
     package mutating func value<Value>(
         _ name: String,
         _ expected: @autoclosure () -> String,

@@ -28,7 +28,7 @@ package enum Refusal: Error, Sendable {
     }
 }
 
-/// The request is not one that this service can read.
+/// The service cannot read or process this request.
 package enum RequestFault: Sendable {
     case malformedJSON(JSONError)
     /// The first mismatches, and how many there are besides.
@@ -39,7 +39,7 @@ package enum RequestFault: Sendable {
     case refusedByStore(Store, pointer: String, code: Int64)
     /// What claims to be signed by the App Store is not, or not for this app.
     case signedDataRefused(pointer: String, SignedDataFault)
-    /// What the App Store signed names another buyer, by that member, than the request or the rest of it does.
+    /// In that member, the App Store's signed data names another buyer than the request or its other signed data.
     case signedDataOfOtherAccount(pointer: String, member: String)
     /// A backend has said that the purchases of an original transaction are another customer's.
     case subscriptionOfOtherCustomer(pointer: String)
@@ -47,7 +47,7 @@ package enum RequestFault: Sendable {
     case purchaseOfOtherAccount(pointer: String)
     /// An app names a transaction, and nothing that it sends along shows that it is the customer's.
     case transactionNotShown
-    /// So many customers became one, or one so many, that no more are linked to it.
+    /// The customer already has the maximum number of links to other customers.
     case tooManyTransfers(pointer: String, limit: Int)
     /// The log has no record of a signature.
     case noRecord(NoRecord)
@@ -59,7 +59,7 @@ package enum RequestFault: Sendable {
     case noSuchPath
     /// The log has no such entry or tile, or not yet.
     case notInLog
-    /// The entry is in the log, and no checkpoint is of a tree that has it.
+    /// The entry is in the log, but no checkpoint covers it yet.
     case notYetCovered
     /// The key ring has no key of that id.
     case noSuchKey
@@ -67,36 +67,36 @@ package enum RequestFault: Sendable {
     case noSuchGrant
     /// Nothing is stored of the customer, or it has expired.
     case noSuchAttributes
-    /// The call is there, and the settings that it needs are not.
+    /// The call exists, but the settings that it needs are missing.
     case notConfigured
     case methodNotAllowed(allowed: [HTTP.Method])
-    /// The HTTP server turned it away before anybody read it.
+    /// The HTTP server rejected the request before it was routed.
     case rejected(Rejection)
 }
 
-/// The caller is nobody we know, or may not ask for this.
+/// The caller is unknown, or may not ask for this.
 package enum CallerFault: Sendable {
     case unauthenticated
     /// The session in the request's cookie is over, or never was.
     case sessionEnded
     /// A request with a session's cookie does not come from the console's own page.
     case crossOrigin
-    /// A message whose token does not show that our own subscription of Pub/Sub sends it.
+    /// A message with a token that does not prove that the configured Pub/Sub subscription sent it.
     case pushUnauthenticated
     /// A token of an identity provider that is refused. Callers see no reason, but get the nonce that their next
     /// proof of possession needs.
     case tokenRefused(TokenFault, nonce: String?)
-    /// The keys of the provider that issued the token can't be had just now, so its users can't be told from others.
+    /// The keys of the token's provider are not available now, so its users cannot be authenticated.
     case identityProviderUnavailable(retryAfterSeconds: Int)
-    /// The offer is only for apps that prove themselves, and this one has not.
+    /// The offer requires proof that the app is genuine, and the request has none.
     case genuineAppRequired
     /// What an app sent to prove itself is refused. Callers see no reason beyond what to do.
     case genuineAppRefused(GenuineAppFault)
     case roleNotAllowed(CallerRole)
     case assertionNotAllowed(pointer: String, CallerRole)
-    /// Told of an app that there is and of one that there isn't alike.
+    /// The app is outside the caller's scope; the answer is the same whether or not the app exists.
     case bundleNotAllowed(NamedApp)
-    /// More was asked than may be; of what is under way at once there is no rate.
+    /// A limit was exceeded; the rate is `nil` for the limit of simultaneous requests.
     case rateLimited(RateScope, RateLimit?, retryAfterSeconds: Int64)
 }
 
@@ -125,13 +125,13 @@ package enum NamedApp: Hashable, Sendable {
 package enum DecisionRefusal: Sendable {
     /// `near` is the name in the catalog that was most likely meant.
     case unknownOffer(Catalog.Missing, near: String? = nil)
-    /// The offer is not set up at Google Play as it must be, whoever asks for it.
+    /// The offer is not set up correctly at Google Play; this does not depend on the customer.
     case offerNotUsable(OfferFault)
     /// Not eligible, or undecided.
     case notEligible(Outcome, DecisionJSON, showsFindings: Bool)
 }
 
-/// Something of our own is not as it must be; nothing was signed.
+/// The service cannot do its work at present; nothing was signed.
 package enum ServiceFault: Sendable {
     case keyUnavailable(KeyPurpose)
     /// The store could not be asked, so nothing is decided.
@@ -156,7 +156,7 @@ package enum ServiceFault: Sendable {
 }
 
 extension Refusal {
-    /// What a caller is told when the log could not be read for them.
+    /// The refusal for a caller when the log could not be read.
     init(_ error: LogReadersError) {
         switch error {
         case .overloaded: self = .service(.overloaded)

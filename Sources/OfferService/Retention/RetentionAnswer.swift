@@ -49,9 +49,9 @@ enum RetentionAnswer: Hashable, Sendable {
     }
 }
 
-/// What is kept of an answer, so that a repeated request gets the same bytes: all of it, or of an offer its signature alone.
+/// What is kept of an answer to repeat the same bytes: all of it, or of an offer only a digest and the signature.
 ///
-/// The JWS names the subscription, of which the ledger knows nothing but a pseudonym. Its other parts are made again.
+/// The JWS names the subscription, and the ledger knows only a pseudonym of it. Its other parts are built again.
 struct KeptRetentionAnswer: Hashable, Sendable {
     let bytes: [UInt8]
 
@@ -68,7 +68,7 @@ struct KeptRetentionAnswer: Hashable, Sendable {
     /// The whole body of an answer that is no offer; `nil` of an offer.
     var body: [UInt8]? { bytes.first == UInt8(ascii: "{") ? bytes : nil }
 
-    /// The offer's JWS with the signature that is kept; as it is if that is of another text, as after a change of the
+    /// The offer's JWS with the kept signature; unchanged if that belongs to another text, as after a change of the
     /// configuration.
     func restored(_ jws: [UInt8]) -> [UInt8] {
         guard body == nil, let (input, _) = Self.parts(jws), let (digest, signature) = Self.parts(bytes),
@@ -77,7 +77,7 @@ struct KeptRetentionAnswer: Hashable, Sendable {
         return Array(input) + [UInt8(ascii: ".")] + signature
     }
 
-    /// What stands before and after the last point.
+    /// The parts before and after the last dot.
     private static func parts(_ text: [UInt8]) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
         text.lastIndex(of: UInt8(ascii: ".")).map { (text[..<$0], text[($0 + 1)...]) }
     }

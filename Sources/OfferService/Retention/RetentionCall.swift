@@ -7,8 +7,8 @@ import ServiceRuntime
 
 /// `POST /v1/retention/app-store/{app}`: answers Apple's real-time request for a subscriber who is about to cancel.
 ///
-/// Apple proves itself by its signature. It waits for 700 ms, and what it shows when it gets no answer is not ours to choose,
-/// so a message is answered wherever nothing better can be.
+/// The signature identifies Apple. Apple waits for 700 ms, and we can't choose what it shows without an answer. So the
+/// service answers with a message wherever nothing better is possible.
 struct RetentionCall: Sendable {
     private let store: AppStore
     private let decider: RetentionDecider
@@ -66,7 +66,7 @@ struct RetentionCall: Sendable {
         return .json(answer.body)
     }
 
-    /// A request that may be anybody's.
+    /// A request that is not yet verified.
     private struct Asked: Sendable {
         let signedPayload: [UInt8]
         let party: Party
@@ -77,11 +77,11 @@ struct RetentionCall: Sendable {
         let receivedAt: Timestamp
     }
 
-    /// What is answered if nothing is decided in time.
+    /// The answer if nothing is decided in time.
     private struct Fallback {
         private(set) var message: RetentionAnswer
         private(set) var isSent = false
-        /// Once the request is known to be genuine; only then an answer may be kept for its repetitions.
+        /// Set once the request is known to be genuine; only then an answer may be kept for its repetitions.
         var question: RetentionQuestion? {
             didSet { message = question?.message ?? message }
         }
@@ -94,7 +94,7 @@ struct RetentionCall: Sendable {
         }
     }
 
-    /// What is answered; once the request is known to be genuine, the fallback is the message for its product and language.
+    /// Decides the answer; once the request is verified, the fallback is the message for its product and language.
     private func decided(
         _ asked: Asked,
         fallingBackTo fallback: Guarded<Fallback>
@@ -119,7 +119,7 @@ struct RetentionCall: Sendable {
         }
     }
 
-    /// Members that Apple may add to the body are passed over.
+    /// Members that Apple may add to the body are ignored.
     private func signedPayload(_ body: [UInt8]) throws(Refusal) -> [UInt8] {
         let document: JSONDocument
         do {
@@ -134,7 +134,7 @@ struct RetentionCall: Sendable {
         return payload
     }
 
-    /// The request inside; `nil` if it can't be told just now whether it is genuine, where a message does no harm.
+    /// The verified request; `nil` if it can't be verified just now, where a message does no harm.
     private func verified(_ asked: Asked) async throws(Refusal) -> RealtimeRequest? {
         let (jws, now, reader) = (asked.signedPayload, asked.receivedAt, store.reader(of: [asked.app]))
         let result: Result<RealtimeRequest, SignedDataFault>? = await store.verifying([jws], for: asked.party) {
@@ -155,7 +155,7 @@ struct RetentionCall: Sendable {
         }
     }
 
-    /// Counts and logs a refusal; what is not Apple's only for those who look closely, or strangers could fill the log.
+    /// Counts and logs a refusal; unauthenticated data is logged only at debug level, or it could fill the log.
     private func refuse(_ fault: SignedDataFault, of app: AppStoreApp) {
         metrics.count(.retentionAnswers(app: app.bundleID.text, answer: "refused", reason: fault.label))
         let text: StaticString = "a real-time request was refused"

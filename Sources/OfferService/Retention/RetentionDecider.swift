@@ -32,10 +32,10 @@ struct RetentionQuestion: Sendable {
         )
     }
 
-    /// What is answered where nothing else can be.
+    /// The answer if no other answer is possible.
     var message: RetentionAnswer { .message(shown.message(for: request.productID).id(for: request.userLocale)) }
 
-    /// Under which a grant, or the answer, is found again if the App Store asks once more.
+    /// The key that finds the grant or the answer again if the App Store repeats the request.
     func claim(_ kind: StaticString) -> IdempotencyClaim {
         let key = "\(kind) \(app.bundleID) \(request.environment.rawValue) \(request.requestIdentifier)"
         let body = "\(request.originalTransactionID) \(request.productID)"
@@ -43,10 +43,10 @@ struct RetentionQuestion: Sendable {
     }
 }
 
-/// Chooses the answer to a real-time request: the first offer that the rules allow, else another product, else a message.
+/// Chooses the answer to a real-time request: the first offer that the rules allow, or another product, or a message.
 ///
-/// Offers are decided, recorded and signed as those of every other caller, on what the ledger knows; the store is asked afterwards, for
-/// the next request.
+/// Offers are decided, recorded and signed as for every other caller, with what the ledger knows. The service asks the
+/// store only afterwards, for the next request.
 struct RetentionDecider: Sendable {
     private let signer: SignOffer
     private let committer: Committer
@@ -81,14 +81,14 @@ struct RetentionDecider: Sendable {
         let id: CatalogOfferID
     }
 
-    /// What is to be shown, and why; with the offer, if it is one.
+    /// What to show, and why; with the offer, if it is an offer.
     private struct Choice {
         let answer: RetentionAnswer
         let reason: String
         var offer: CatalogOfferID?
     }
 
-    /// The answer, which is kept for a repetition of the request where that can be.
+    /// The answer, which is kept for a repetition of the request if possible.
     func decide(_ question: RetentionQuestion) async -> Decided {
         let claim = question.claim("answer")
         do throws(LedgerError) {
@@ -111,7 +111,7 @@ struct RetentionDecider: Sendable {
     /// Keeps a message that was sent because nothing was decided in time, in place of what was decided since.
     func keep(_ sent: Decided, of question: RetentionQuestion) async {
         let claim = question.claim("answer")
-        // What can't be written now is not kept, and a repetition is decided anew.
+        // If this can't be written, nothing is kept, and a repetition is decided again.
         _ = try? await committer.keep(
             sent.body,
             question.shown(sent.answer),
@@ -121,7 +121,7 @@ struct RetentionDecider: Sendable {
         )
     }
 
-    /// Answers what counts: this, or what an earlier or parallel request was answered.
+    /// Returns the answer that counts: this one, or the one of an earlier or parallel request.
     private func keep(
         _ choice: Choice,
         of question: RetentionQuestion,
@@ -183,7 +183,7 @@ struct RetentionDecider: Sendable {
         )
     }
 
-    /// The JWS of an offer that the customer may have; a refusal is logged as of every other caller.
+    /// The JWS of an offer that the customer may have; a refusal is logged as for every other caller.
     private func signed(_ offer: CatalogOffer, _ question: RetentionQuestion) async throws(Refusal) -> [UInt8]? {
         guard let listing = offer.appStore, let offerID = listing.offerID else { return nil }
         let caller = Caller(id: .retention, role: .backend, apps: [offer.app])
@@ -210,6 +210,6 @@ struct RetentionDecider: Sendable {
 }
 
 extension ServiceFault {
-    /// Why only a message is shown, for metrics: the name of the problem that other callers are told.
+    /// Why only a message is shown, for metrics: the name of the problem that other callers get.
     fileprivate var retentionReason: String { Problem(.service(self)).name }
 }

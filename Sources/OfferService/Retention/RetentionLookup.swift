@@ -4,10 +4,10 @@ import Ledger
 import OfferDomain
 import ServiceRuntime
 
-/// Asks the App Store about subscribers of whom too little was known to decide, after they were answered.
+/// Asks the App Store about subscribers after they were answered, if too little was known to decide.
 ///
-/// The next request of the same subscriber finds the answer in the ledger. Each subscription is asked about once an hour, and
-/// a few at a time; what is more is left out, since another request may come.
+/// The next request of the same subscriber finds the answer in the ledger. Each subscription is asked about once an
+/// hour, and a few at a time; any more are left out, since another request may come.
 final class RetentionLookup: Sendable {
     private static let mostAtOnce = 4
     private static let mostWaiting = 64
@@ -90,7 +90,7 @@ final class RetentionLookup: Sendable {
             bundleID: app,
             catalog: question.configuration.catalog
         )
-        // What can't be written now is asked for again, in an hour.
+        // What can't be written now is requested again in an hour.
         _ = try? await committer.absorb(report)
     }
 }

@@ -4,9 +4,9 @@ import Ledger
 import OfferDomain
 
 extension SignatureRequest {
-    /// What the App Store asks of a subscriber, as a request for a JWS of that offer, bound to the subscription.
+    /// Turns a real-time request of the App Store into a request for the offer's JWS, bound to the subscription.
     ///
-    /// What Apple signed shows that there is one, and the catalog its `group`. All else must be known already.
+    /// Apple's signature proves the subscription, and the catalog its `group`. All other facts must be known already.
     convenience init(
         _ request: RealtimeRequest,
         in group: SubscriptionGroupID?,

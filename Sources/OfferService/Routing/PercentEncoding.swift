@@ -3,7 +3,7 @@ import OfferDomain
 
 /// Percent-encoding as RFC 3986 section 2.1 has it.
 enum PercentEncoding {
-    /// The bytes that a text stands for; `nil` if a `%` is not followed by two hexadecimal digits.
+    /// The decoded bytes of a text; `nil` if a `%` is not followed by two hexadecimal digits.
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTP
 
-/// The calls of the service, by their paths; `{name}` stands for one segment of a path, `{+name}` for several.
+/// The calls of the service, by their paths; `{name}` matches one path segment, `{+name}` several.
 package enum Route: String, CaseIterable, Hashable, Sendable {
     case promotionalOfferSignature = "/v1/app-store/promotional-offers/signatures"
     case promotionalOfferBatch = "/v1/app-store/promotional-offers/signatures/batch"
@@ -57,7 +57,7 @@ package enum Route: String, CaseIterable, Hashable, Sendable {
     case consoleSignOut = "/console/sign-out"
     /// The console's path without its last slash, as people type it.
     case consoleRedirect = "/console"
-    /// Whatever is none of the above; counted as one.
+    /// Any other path; metrics count all of them together.
     case unknown = "other"
 
     /// The methods of the call, for `Allow` in a 405 (RFC 9110, 10.2.1); none where there is no call.

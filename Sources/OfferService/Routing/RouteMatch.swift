@@ -2,12 +2,12 @@
 
 /// The call that a path names, with what the path says for each of its parameters.
 package struct RouteMatch: Sendable {
-    /// The call; ``Route/unknown`` if there is none at the path.
+    /// The call; ``Route/unknown`` if no call has this path.
     package let route: Route
-    /// In the order of the route's own path, as they were sent: nothing is decoded, and none is empty.
+    /// The parameters in the order of the route's path, as sent: they are not decoded, and never empty.
     package let parameters: [ArraySlice<UInt8>]
 
-    /// Finds the call; ``Route/unknown`` if there is none at that path.
+    /// Finds the call; ``Route/unknown`` if no call has this path.
     package init(path: [UInt8]) {
         if let route = Self.plain.first(where: { $0.path == path })?.route {
             self.init(route, [])
@@ -37,9 +37,9 @@ package struct RouteMatch: Sendable {
         .map { (route: $0, pattern: PathPattern($0.rawValue)) }
 }
 
-/// A path some of whose segments are parameters, written like a URI template (RFC 6570).
+/// A path in which some segments are parameters, written like a URI template (RFC 6570).
 ///
-/// `{name}` is one segment, and `{+name}`, which may only come last, all that are left, at least one.
+/// `{name}` matches one segment. `{+name}`, which may only come last, matches all remaining segments, at least one.
 private struct PathPattern: Sendable {
     private enum Segment {
         case literal([UInt8]), parameter, rest

@@ -49,13 +49,13 @@ struct Assembly: Sendable {
         events = EventDeliverer(writing.deliveryParts)
     }
 
-    /// What whoever runs the service should know, and what keeps nothing from being done.
+    /// Problems that the operator should know, but that do not stop any work.
     var warnings: [Obstacle] {
         furtherRoots + stores.warnings + writing.admission.tokens.keys.warnings + watch.warnings
             + records.signedLog.warnings + events.warnings + (membership?.warnings ?? [])
     }
 
-    /// Whoever has the key of a further root can make up any fact about any customer.
+    /// The warning about additional roots: the holder of such a root's key can forge any fact about any customer.
     var furtherRoots: [Obstacle] {
         guard trustsFurtherRoots else { return [] }
         return [

@@ -106,7 +106,7 @@ final class Housekeeper: Sendable {
 
     /// Whether commands have added entries that the committer has not seen: until it has, no checkpoint covers them.
     ///
-    /// Where several share the database, whoever signs checkpoints asks the database itself.
+    /// If instances share the database, the instance that signs checkpoints asks the database itself.
     private func hasGrown(_ connection: any DatabaseConnection) throws(AuditReadError) -> Bool {
         guard !ledger.isShared else { return false }
         return try LogReader(connection: connection).head().size > committer.treeHead.size

@@ -19,7 +19,7 @@ struct OpenedDatabase {
     let switches: SigningStops
     /// The time of the newest entry of the log; `nil` for an empty one.
     let lastRecordedAt: Timestamp?
-    /// How often all instances were told to read their files anew, before this one read them.
+    /// The number of requests to all instances to reload their files, before this instance read them.
     let reloads: Int64?
     let log: SignedLog.Checked
 

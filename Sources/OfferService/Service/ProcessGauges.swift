@@ -4,7 +4,7 @@ import Cryptography
 import OfferDomain
 import ServiceRuntime
 
-/// What Prometheus' client libraries tell of every process, under the names that they have for it, and which build it is.
+/// The process metrics of Prometheus' client libraries, under the same names, and the build.
 ///
 /// Source: Prometheus, [Process metrics](https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics).
 struct ProcessGauges: Sendable {

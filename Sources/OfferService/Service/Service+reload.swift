@@ -6,20 +6,20 @@ import Ledger
 import ServiceRuntime
 
 extension Service {
-    /// Reads keys, offers, callers and the TLS certificate anew: all of them come into force, or none.
+    /// Reloads keys, offers, callers and the TLS certificate: all of them come into force, or none.
     ///
-    /// Where several share the database, the others do so too. Blocks the thread, which must not be one of Swift's shared pool,
-    /// until they are in force and reloads that were under way before it are done.
+    /// Other instances that share the database reload too. Blocks the thread, which must not be one of Swift's shared
+    /// pool, until the files are in force here and earlier reloads are done.
     package func reload() {
         if reloading.run() { membership?.tellOthersToReload() }
     }
 
-    /// Only ``reloading`` may call it, which lets one at a time.
+    /// Only ``reloading`` may call it, which allows one reload at a time.
     func readAnew() -> Bool {
         do {
             let loaded = try LoadedConfiguration(settings)
             try server.reloadTLS { try configuration.adopt(loaded) }
-            // The same files, which were good a moment ago; if not, what it has stays.
+            // The same files, which were valid a moment ago; if they are not now, the old certificate stays.
             if settings.tls != nil { try? adminServer?.reloadTLS() }
             membership?.note(policyName: loaded.catalog.policyName, keysDigest: loaded.keys.digest.hex)
             metrics.count(.reloads(succeeded: true))

@@ -100,9 +100,9 @@ package final class Service: Sendable {
         }
     }
 
-    /// Tells whoever started the service how far it is.
+    /// Reports the state of the service to the service manager.
     ///
-    /// One that can't be told is no reason to answer nobody: it may wait in vain, and says so itself.
+    /// If that fails, the service keeps running: the manager may wait in vain, and then reports that itself.
     package func tell(_ manager: ServiceManager, _ state: ServiceManager.State) {
         do {
             try manager.tell(state)
@@ -111,13 +111,13 @@ package final class Service: Sendable {
         }
     }
 
-    /// Tells whoever started the service once a second that all of it gets on, if they want to know.
+    /// Reports to the service manager once a second that all parts make progress, if the manager watches.
     package func tellWhileAlive(_ manager: ServiceManager) {
         guard manager.watches else { return }
         pulse.whileAlive { [weak self] in self?.tell(manager, .alive) }
     }
 
-    /// Answers what is in flight, records the end, ends every thread, and lets the next service have the database.
+    /// Answers the requests in flight, records the end, ends every thread, and releases the database.
     ///
     /// Blocks this thread, which must not be one of Swift's shared pool. Does nothing the second time.
     package func stop() {

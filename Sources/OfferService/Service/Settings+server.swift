@@ -33,9 +33,9 @@ extension Settings {
 }
 
 extension Settings {
-    /// How it listens for administration; `nil` if it does not.
+    /// The configuration of the administration listener; `nil` if there is none.
     ///
-    /// One loop, and few connections: nobody reaches it but those who run the service.
+    /// One event loop and few connections are enough, because only operators can reach it.
     func adminConfiguration(
         under current: CurrentSnapshot,
         rejected: @escaping @Sendable (Problem) -> Void

@@ -21,14 +21,14 @@ package enum PerformanceTestError: Error, Sendable {
 
 /// One performance test in the sandbox, for one command: it starts, and asks until there is a result.
 package struct PerformanceTestSession: Sendable {
-    /// Which test is meant: a new one, for a transaction in the sandbox, or one that Apple runs already.
+    /// The test: a new one, for a transaction in the sandbox, or one that Apple is running already.
     package enum Subject: Sendable {
         case start(TransactionID)
-        /// Waits for one that was started before.
+        /// Waits for a test that was started before.
         case resume(requestID: String)
     }
 
-    /// What is told meanwhile.
+    /// Progress that is reported during the test.
     package enum News: Sendable {
         case started(requestID: String, PerformanceTestResult.Load?)
         case pending(PerformanceTestResult)
@@ -38,7 +38,7 @@ package struct PerformanceTestSession: Sendable {
 
     /// The app that is tested.
     package let bundleID: BundleID
-    /// Whether there is a database, in whose audit log each use of the key is recorded.
+    /// Whether there is a database; its audit log then records each use of the key.
     package let isRecorded: Bool
     private let origin: Origin
     private let client: Client
@@ -81,7 +81,7 @@ package struct PerformanceTestSession: Sendable {
         (self.bundleID, self.clock, self.pause) = (bundleID, clock, pause)
     }
 
-    /// The app that is named, or the only one that can be tested.
+    /// The named app, or the only app that can be tested.
     private static func app(_ named: BundleID?, _ catalog: Catalog) throws(PerformanceTestError) -> BundleID {
         let able = catalog.apps.values.filter {
             catalog.retention(of: $0.bundleID) != nil && $0.environments.contains(.sandbox)

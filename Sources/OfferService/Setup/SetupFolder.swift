@@ -33,7 +33,7 @@ package struct SetupFolder {
         self.random = random
     }
 
-    /// Whether it is the working directory, where the service finds its files without being told.
+    /// Whether it is the working directory, where the service finds its files by default.
     package var isWorkingDirectory: Bool { directory == "." }
 
     /// Where a file is, or will be.

@@ -3,7 +3,7 @@ import Configuration
 import OfferDomain
 
 extension AppStoreNotification {
-    /// Reads a verified payload whose claims `check` accepts; what it is about decides where they stand.
+    /// Reads a verified payload with claims that `check` accepts; its content decides where the claims are.
     init(payload: [UInt8], _ check: ClaimCheck) throws(SignedDataFault) {
         let reader = try PayloadReader(payload)
         try reader.require(.notification)
@@ -22,7 +22,7 @@ extension AppStoreNotification {
         )
     }
 
-    /// The content, and the object in which its claims stand.
+    /// The content, and the object that contains its claims.
     private static func readContent(
         _ reader: PayloadReader
     ) throws(SignedDataFault) -> (Content, claims: PayloadReader) {
@@ -37,7 +37,7 @@ extension AppStoreNotification {
         throw .noContent
     }
 
-    /// A token names no environment, but its id tells a sandbox one.
+    /// A token names no environment, but its ID shows whether it is from the sandbox.
     private static func environment(
         of content: Content,
         _ claims: PayloadReader,

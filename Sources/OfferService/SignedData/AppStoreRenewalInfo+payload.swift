@@ -4,8 +4,8 @@ import OfferDomain
 extension AppStoreRenewalInfo {
     /// Reads a verified payload that goes with one of `transactions`.
     ///
-    /// Nothing in it says of which app it is: a genuine renewal info of another app verifies. What vouches for it is a
-    /// transaction of the same chain and environment, which is of this app, and `pairing` says what else.
+    /// It does not name its app: a genuine renewal info of another app verifies too. A transaction of this app, with
+    /// the same chain and environment, vouches for it; `pairing` says what else must match.
     init(
         payload: [UInt8],
         pairedWith transactions: [AppStoreTransaction],

@@ -16,7 +16,7 @@ package struct EvidenceFault: Error, Hashable, Sendable {
 }
 
 extension AppStoreSignedDataReader {
-    /// Reads signed transactions, and renewal infos that go with them; all or nothing, but for what `pairing` leaves out.
+    /// Reads signed transactions and their renewal infos: all or nothing, except what `pairing` leaves out.
     ///
     /// - Throws: The first fault, transactions first.
     package func evidence(
@@ -42,7 +42,7 @@ extension AppStoreSignedDataReader {
                     try renewalInfo(jws, pairedWith: paired, pairing, at: now, notSignedBefore: notSignedBefore)
                 )
             } catch {
-                // Else a refund would be lost for what came along with it.
+                // Otherwise a renewal info that does not match would discard a refund that came with it.
                 if pairing == .byStore, error.isOfPairing { continue }
                 throw EvidenceFault(piece: .renewalInfo(index), fault: error)
             }
@@ -50,9 +50,9 @@ extension AppStoreSignedDataReader {
         return evidence
     }
 
-    /// What a notification tells of a subscription, with the JWS inside it verified too; empty if it is about none.
+    /// What a notification says about a subscription, with its inner JWS verified too; empty if it is about none.
     ///
-    /// They are of the app of the notification and no other.
+    /// The inner data must belong to the notification's app.
     package func evidence(
         of notification: AppStoreNotification,
         at now: Timestamp

@@ -3,12 +3,12 @@ package import Configuration
 package import Cryptography
 package import OfferDomain
 
-/// Tells genuine signed data from any other.
+/// Distinguishes genuine signed data from all other data.
 package protocol SignedDataAuthenticator: Sendable {
     /// The payload of a JWS that is genuine at an instant in seconds since 1970, and no longer than `maximumBytes`.
     func payload(of jws: [UInt8], at unixSeconds: Int64, maximumBytes: Int) throws(SignedDataError) -> [UInt8]
 
-    /// Whether to tell costs little, because the certificates that the JWS brings were found good before.
+    /// Whether the check is cheap, because the certificates in the JWS were found good before.
     func remembersChain(of jws: [UInt8], maximumBytes: Int) -> Bool
 }
 
@@ -22,13 +22,13 @@ extension SignedDataVerifier: SignedDataAuthenticator {
     }
 }
 
-/// Turns what the App Store signed into values: verified, of one of our apps, of a world it takes, and of the time.
+/// Turns what the App Store signed into values, and checks its signature, app, environment and time.
 package struct AppStoreSignedDataReader: Sendable {
     /// A notification holds a transaction and a renewal info, each of up to 16 KiB, in base64url once more.
     package static let maximumNotificationBytes = 65_536
     private static let maximumBytes = SignedDataVerifier.defaultMaximumBytes
 
-    /// Whose data is taken: of a request one app's, of notifications those of all.
+    /// The apps with data that is accepted: for a request one app, for notifications all apps.
     package let apps: [AppStoreApp]
     private let authenticator: any SignedDataAuthenticator
 

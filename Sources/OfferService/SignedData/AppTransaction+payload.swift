@@ -21,7 +21,7 @@ extension AppTransaction {
 }
 
 extension RealtimeRequest {
-    /// Reads a verified payload; only the app's number says whose it is, and in the sandbox nothing does.
+    /// Reads a verified payload; only the app's number identifies the app, and in the sandbox nothing does.
     init(payload: [UInt8], _ check: ClaimCheck) throws(SignedDataFault) {
         let reader = try PayloadReader(payload)
         try reader.require(.realtimeRequest)

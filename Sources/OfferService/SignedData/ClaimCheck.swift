@@ -2,14 +2,14 @@
 import Configuration
 import OfferDomain
 
-/// Checks what signed data claims: of which app it is, from which world, and from when.
+/// Checks what signed data claims: its app, its environment and its time.
 struct ClaimCheck {
     let apps: [AppStoreApp]
     let now: Timestamp
     /// Data signed earlier is too old; nil takes any.
     var notSignedBefore: Timestamp?
 
-    /// The app of that bundle id; an id that no app could have is another app's.
+    /// The app with that bundle ID; an ID that no app could have counts as another app's.
     func app(_ reader: PayloadReader) throws(SignedDataFault) -> AppStoreApp {
         let bundleID = try reader.required("bundleId", reader.text("bundleId"))
         guard let app = apps.first(where: { $0.bundleID.text.utf8.elementsEqual(bundleID.utf8) }) else {
@@ -56,7 +56,7 @@ struct ClaimCheck {
         return found
     }
 
-    /// The instant of signing, if it is neither to come nor too long ago.
+    /// The time of signing, if it is neither in the future nor too long ago.
     func signedAt(_ reader: PayloadReader, _ name: String = "signedDate") throws(SignedDataFault) -> Timestamp {
         let signedAt = try reader.required(name, reader.instant(name))
         guard signedAt <= now.adding(minutes: 5) else { throw .signedInFuture }

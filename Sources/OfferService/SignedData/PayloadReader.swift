@@ -2,10 +2,10 @@
 import JSON
 import OfferDomain
 
-/// Reads the members of signed data: strict on the type of what is read, and blind to what nobody asks for.
+/// Reads the members of signed data: checks the type of what it reads, and ignores all other members.
 ///
-/// Apple adds members and values without notice, and neither may break anything. `null` is as good as absent, and so is an
-/// empty text.
+/// Apple adds members and values without notice, and neither may break anything. `null` counts as absent, and so does
+/// an empty text.
 struct PayloadReader {
     private let object: JSONObject
     private let pointer: String
@@ -44,7 +44,7 @@ struct PayloadReader {
         return value
     }
 
-    /// Throws if the members are those of another kind of signed data; a kind that nobody here knows is read as asked.
+    /// Throws if the members belong to another kind of signed data; an unknown kind is read as requested.
     func require(_ kind: SignedDataKind) throws(SignedDataFault) {
         guard let found = SignedDataKind(object), found != kind else { return }
         throw .otherKind(found: found, expected: kind)

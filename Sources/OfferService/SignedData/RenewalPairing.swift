@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What shows that a renewal info, which names no app, is of ours.
+/// What proves that a renewal info, which names no app, is ours.
 package enum RenewalPairing: Sendable {
-    /// A transaction of its chain, product and account; without one beside it, it is refused.
+    /// A transaction of its chain, product and account; a renewal info without one is refused.
     case byTransaction
-    /// The store, which has sent both together; one of another chain or environment is left out, and refuses nothing.
+    /// The store, which sent both together; an info of another chain or environment is left out and causes no refusal.
     ///
-    /// What is told of an earlier period has the renewal info of the present one beside it, and its product.
+    /// A transaction of an earlier period comes with the renewal info of the present period, and its product.
     case byStore
 }

@@ -8,7 +8,7 @@ package import Cryptography
 package enum SignedDataFault: Error, Hashable, Sendable {
     /// Its signature or its certificates are not as they must be.
     case notVerified(SignedDataError)
-    /// The signed text is not strict JSON; the fault stands so many bytes into it.
+    /// The signed text is not strict JSON; the fault is at the byte `offset`.
     case notJSON(offset: Int)
     case notObject(pointer: String)
     case missing(pointer: String)
@@ -19,21 +19,21 @@ package enum SignedDataFault: Error, Hashable, Sendable {
     case otherAppAppleID(pointer: String)
     /// Production data names the app by a number too, and the settings don't have it.
     case appAppleIDNotSet
-    /// Xcode and LocalTesting data is signed by nobody.
+    /// Xcode and LocalTesting data, which the App Store does not sign.
     case localTestData
-    /// It is signed data of another kind than its place is for.
+    /// It is signed data of another kind than expected.
     case otherKind(found: SignedDataKind, expected: SignedDataKind)
-    /// It is too large for its place, and says that it is of another kind; nobody has verified that.
+    /// It is too large, and it claims to be of another kind; that claim is not verified.
     case claimsOtherKind(found: SignedDataKind, expected: SignedDataKind)
-    /// It is no signed data of the App Store, and can be told what it is.
+    /// It is no signed data of the App Store, and the service recognizes what it is.
     case notSignedData(UnsignedData, expected: SignedDataKind)
     case environmentNotTaken(pointer: String)
-    /// By more than five minutes of clock skew.
+    /// The signing time is more than five minutes in the future.
     case signedInFuture
     case tooOld
-    /// Renewal infos name no app, so one counts only beside a transaction of its chain.
+    /// A renewal info names no app, so it counts only with a transaction of its chain.
     case renewalWithoutTransaction
-    /// The member differs from that of every transaction of the chain.
+    /// The member differs from the same member of every transaction of the chain.
     case renewalOfOtherTransaction(pointer: String)
 
     /// What a member should have been.
@@ -59,7 +59,7 @@ package enum SignedDataFault: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether a renewal info is not of what it came with, and nothing else is wrong with it.
+    /// Whether a renewal info does not belong to what it came with, and has no other fault.
     var isOfPairing: Bool {
         switch self {
         case .renewalWithoutTransaction, .renewalOfOtherTransaction: true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 
-/// The kinds of data that the App Store signs, told apart by their members.
+/// The kinds of data that the App Store signs, distinguished by their members.
 package enum SignedDataKind: Hashable, Sendable, CaseIterable {
     case transaction
     case renewalInfo
@@ -9,7 +9,7 @@ package enum SignedDataKind: Hashable, Sendable, CaseIterable {
     case notification
     case realtimeRequest
 
-    /// The kind of a signed text; `nil` if its members are of none that is known.
+    /// The kind of a signed text; `nil` if its members match no known kind.
     init?(_ object: JSONObject) {
         func has(_ names: String...) -> Bool { names.contains { object[$0] != nil } }
         if has("notificationType", "notificationUUID") {

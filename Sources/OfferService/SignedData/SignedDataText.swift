@@ -3,11 +3,11 @@ import Cryptography
 import JSON
 import OfferDomain
 
-/// A text that claims to be signed data, looked at without believing it: to say what it is.
+/// Inspects a text that claims to be signed data, without trusting it, to say what it is.
 struct SignedDataText {
     let bytes: [UInt8]
 
-    /// Takes a text; one that is a JWS in Base64 once more is unwrapped, since it can be nothing else.
+    /// Takes a text; a JWS that is in Base64 once more is decoded, since it can be nothing else.
     init(_ text: [UInt8]) {
         // The beginning of every header, `{"`, in Base64 twice.
         guard text.starts(with: "ZXlK".utf8), !text.contains(UInt8(ascii: ".")),
@@ -31,7 +31,7 @@ struct SignedDataText {
         return Base64.decodeURL(digits)
     }
 
-    /// What explains why the text was not believed better than `error` does; `nil` if nothing does.
+    /// A fault that explains the refusal better than `error` does; `nil` if there is no better explanation.
     func fault(_ error: SignedDataError, expected: SignedDataKind) -> SignedDataFault? {
         switch error {
         case .notThreeSegments: unsignedData.map { .notSignedData($0, expected: expected) }
@@ -43,7 +43,7 @@ struct SignedDataText {
         }
     }
 
-    /// The members of a JWS's payload, which nobody has verified.
+    /// The members of a JWS's payload, not verified.
     var payload: JSONObject? {
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = Base64.decodeURL(Array(parts[1])) else { return nil }
@@ -92,7 +92,7 @@ struct SignedDataText {
     }
 }
 
-/// What a notification says of itself, for the log; to be read only of one that the App Store signed.
+/// What a notification says about itself, for the log; read it only if the App Store signed the notification.
 struct NotificationGlimpse {
     private(set) var type = "unknown"
     private(set) var app = "unknown"

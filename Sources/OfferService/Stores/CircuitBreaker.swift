@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps us from asking a server that does not answer: open, it refuses at once; after a while it lets one request through
-/// to see.
+/// Stops requests to a server that does not answer: while open, it refuses all; after a while it lets one through to
+/// test the server.
 ///
-/// Pure: times are given, in milliseconds of any clock that does not jump. Results of requests let through before the last
-/// change of state are not counted, so what hung for long does not open a breaker that has closed again.
+/// Pure: the caller passes times, in milliseconds of any clock that does not jump. Results of requests from before the
+/// last change of state do not count, so a request that hung for long does not open a breaker that has closed again.
 struct CircuitBreaker: Sendable {
     /// When it opens, and for how long.
     struct Policy: Hashable, Sendable {
@@ -17,7 +17,7 @@ struct CircuitBreaker: Sendable {
         var concurrent = 128
     }
 
-    /// As gauges tell it.
+    /// The state, as gauges report it.
     enum State: String, CaseIterable, Hashable, Sendable {
         case closed, open, halfOpen = "half-open"
     }

@@ -2,8 +2,8 @@
 import HTTP
 
 extension ClientResponse {
-    /// For how many seconds an answer may be used: `max-age` less `Age`; 0 where it may not be kept, `nil` where nothing is
-    /// said.
+    /// The number of seconds that an answer may be used: `max-age` minus `Age`; 0 if it may not be stored, `nil` if
+    /// nothing is stated.
     ///
     /// Source: RFC 9111 sections 4.2 and 5.2.2.
     var maximumAgeSeconds: Int64? {

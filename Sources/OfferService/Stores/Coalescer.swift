@@ -2,10 +2,10 @@
 import Ledger
 import ServiceRuntime
 
-/// Asks a question once for all who ask it at the same time.
+/// Sends a question once for all callers that ask it at the same time.
 ///
-/// The work is a task of its own: one asker's cancellation ends only that asker's waiting, and the work ends early when
-/// nobody waits for it any more. Nothing is remembered beyond the answer: who asks later has it asked again.
+/// The work runs in its own task. A canceled caller stops only its own wait; the task is canceled when no caller waits.
+/// The answer is not cached: a later caller starts a new request.
 final class Coalescer<Question: Hashable & Sendable, Answer: Sendable>: Sendable {
     typealias Outcome = Result<Answer, StoreError>
 
@@ -22,20 +22,20 @@ final class Coalescer<Question: Hashable & Sendable, Answer: Sendable>: Sendable
     private struct State {
         var asked: [Question: Asked] = [:]
         var lastNumber = 0
-        /// Who was cancelled before they began to wait.
+        /// Waiters that were canceled before they began to wait.
         var cancelledEarly: Set<Int> = []
         var arriving: Set<Int> = []
     }
 
     private let state = Guarded(State())
-    /// Told of each question that was being asked already.
+    /// Called for each question that is already in flight.
     private let joined: @Sendable (Question) -> Void
 
     init(joined: @escaping @Sendable (Question) -> Void = { _ in }) {
         self.joined = joined
     }
 
-    /// The answer that `find` gives, or gives to somebody else who asked the same before.
+    /// Returns the result of `find`, or of the `find` that is already running for the same question.
     func answer(
         to question: Question,
         _ find: @escaping @Sendable () async -> Outcome

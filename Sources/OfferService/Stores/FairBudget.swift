@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ledger
 
-/// How many requests a store allows in any span of so much time.
+/// How many requests a store allows in any span of the given length.
 struct StoreQuota: Hashable, Sendable {
     let requests: Int
     let spanMilliseconds: Int64
@@ -15,13 +15,13 @@ struct StoreQuota: Hashable, Sendable {
     }
 }
 
-/// How many requests may be made within any span of a quota, shared fairly by those who cause them.
+/// Limits the requests within any span of a quota, and shares them fairly among the takers.
 ///
-/// A bucket holds a tenth of the span's requests and fills steadily with the other nine tenths, so that no span sees more
-/// than its limit. While the bucket is more than half full, anybody may take; below that, only who has taken less in this
-/// minute than an equal share of it. Thus a caller alone may use everything, and one who comes later finds something.
+/// A bucket holds a tenth of the span's requests and refills steadily with the other nine tenths, so no span exceeds
+/// its limit. While the bucket is more than half full, every taker may take. Below that, only a taker with less than an
+/// equal share of this minute may. So one caller alone can use everything, and a later one still gets some.
 ///
-/// Pure: times are given, in milliseconds of any clock that does not jump.
+/// Pure: the caller passes times, in milliseconds of any clock that does not jump.
 struct FairBudget<Taker: Hashable & Sendable>: Sendable {
     enum Verdict: Hashable, Sendable {
         case granted
@@ -38,7 +38,7 @@ struct FairBudget<Taker: Hashable & Sendable>: Sendable {
     private var filledAt: Int64
     private var minuteNumber: Int64 = -1
     private var takenThisMinute: [Taker: Int] = [:]
-    /// What each of those has taken who share what one taker may have.
+    /// What each member of a group has taken.
     private var takenByMember: [Taker: Int] = [:]
     private var heldUntil: Int64?
 

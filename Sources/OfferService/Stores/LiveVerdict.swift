@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came of asking a store or a provider about what is set up there.
+/// The result of asking a store or a provider about what is set up there.
 package enum LiveVerdict: Hashable, Sendable {
     case good
-    /// Somebody has to change something.
+    /// The operator has to change something.
     case wrong
     /// Nothing is known to be wrong, but not everything could be asked.
     case unreachable

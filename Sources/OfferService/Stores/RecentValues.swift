@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Remembers values by key, at most so many: two generations, of which the older is dropped when the younger is full.
+/// A cache of limited size with two generations: when the younger is full, it replaces the older.
 ///
-/// What is asked for moves to the younger one, so what is in use stays.
+/// A value that is read moves to the younger generation, so values in use stay.
 struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let capacity: Int
     private var young: [Key: Value] = [:]

@@ -28,8 +28,8 @@ package struct RetryPolicy: Hashable, Sendable {
         self.overallMilliseconds = overallMilliseconds
     }
 
-    /// The pause after so many attempts: anything from nothing to the longest, each as likely (“full jitter”), so that
-    /// those whom one failure hit together do not come back together.
+    /// Returns a random pause, uniform from zero to the longest after that many attempts (“full jitter”), so that
+    /// callers that failed together do not retry together.
     func pauseMilliseconds(after attempts: Int, _ random: any RandomSource) -> Int64 {
         let doublings = min(max(0, attempts - 1), 20)
         let longest = min(longestPauseMilliseconds, firstPauseMilliseconds << Int64(doublings))

@@ -20,13 +20,13 @@ struct StoreCall: Sendable {
     let origin: Origin
     /// What the store allows for the account.
     let quota: StoreQuota
-    /// Who causes it.
+    /// The party that causes the call.
     let party: Party
     /// What is spent of: the account's own budget unless the store counts several together.
     let budget: Account
     /// For one request; `nil` takes the policy's.
     let attemptMilliseconds: Int64?
-    /// Whether the store may refuse good credentials for an app that it does not have yet, and another place is asked next.
+    /// Whether the store may refuse good credentials for an app that it does not have yet; another place is asked next.
     var mayBeUnreleased = false
 
     init(
@@ -46,7 +46,7 @@ struct StoreCall: Sendable {
     }
 }
 
-/// What a store's answer comes to.
+/// The meaning of a store's answer.
 enum StoreReading<Answer: Sendable>: Sendable {
     /// `outcome` is what metrics call it.
     case answer(Answer, outcome: String = "answered")
@@ -195,7 +195,7 @@ package final class StoreGateway: Sendable {
         return reading
     }
 
-    /// A hurried request was given what was left of the time, and that it was not enough says nothing of the server.
+    /// Sends a request; a hurried one gets only the remaining time, so its timeout does not count against the server.
     private func send<Answer: Sendable>(
         _ request: ClientRequest,
         isHurried: Bool,
@@ -222,7 +222,7 @@ package final class StoreGateway: Sendable {
             case .refused(let time): throw .unavailable(retryAfter: uptime.timeOfDay(at: time))
             case .tooManyAtOnce: throw .unavailable(retryAfter: nil)
             }
-            // What devices may have asked at once leaves room for everybody else.
+            // Devices get only a part of the concurrent requests, which leaves room for all other callers.
             if let device = call.party.device, !state.takePlace(for: device, at: call.origin) {
                 state.breakers[call.origin]?.settle(permit, .abandoned, at: now)
                 throw .unavailable(retryAfter: nil)
@@ -252,7 +252,7 @@ package final class StoreGateway: Sendable {
     }
 
     private func hold(_ call: StoreCall, until time: Timestamp?) {
-        // Without a time from the store, one second keeps us from hammering it.
+        // If the store names no time, a pause of one second avoids hammering it.
         let wait = time.map { $0.milliseconds - uptime.now.milliseconds } ?? 1000
         let now = uptime.milliseconds
         state.withLock { $0.budgets[call.budget]?.hold(until: now + wait) }

@@ -10,13 +10,13 @@ package import ServiceRuntime
 package final class Stores: Sendable {
     /// Reads what the App Store signed, and asks it about customers.
     package let appStore: AppStore
-    /// What ``appStore`` asks, for what is of no customer.
+    /// The API client that ``appStore`` uses, for requests that concern no customer.
     package let appStoreAPI: AppStoreServerAPI
     /// Asks Google Play about purchases, and what it lists.
     package let googlePlayAPI: GooglePlayAPI
     /// What Google Play lists of our apps.
     package let playCatalogs: PlayCatalogs
-    /// Whose notifications of Google Play are taken; `nil` takes none.
+    /// Authenticates the notifications of Google Play; `nil` accepts none.
     package let googlePush: GooglePushAuthenticator?
     /// Sends all questions to stores: budgets, retries and circuit breakers are here.
     package let gateway: StoreGateway
@@ -90,12 +90,12 @@ package final class Stores: Sendable {
         client.stop()
     }
 
-    /// What whoever runs the service should know of the stores.
+    /// Problems of the stores that the operator should know about.
     package var warnings: [Obstacle] {
         (revocation?.monitor.warnings ?? []) + playCatalogs.warnings
     }
 
-    /// What the metrics tell of the stores, beside counters.
+    /// The stores' gauges for the metrics, besides the counters.
     package var gauges: [Gauge] {
         [gateway.breakerGauge] + client.statistics.gauges + verifier.statistics.gauges
             + (revocation?.monitor.gauges ?? []) + playCatalogs.gauges(at: clock.now())

@@ -2,7 +2,7 @@
 import OfferDomain
 import ServiceRuntime
 
-/// Time that does not jump, for deadlines, beside the time of day, for what others are told.
+/// A clock that does not jump, for deadlines, and the time of day, for times that others see.
 struct Uptime: Sendable {
     private let clock: WallClock
     private let stopwatch: Stopwatch

@@ -3,7 +3,7 @@ import Cryptography
 import JSON
 package import OfferDomain
 
-/// What somebody saved of the service: an answer with signatures, a refusal, or a JWS alone.
+/// A saved response of the service: an answer with signatures, a refusal, or a single JWS.
 package enum SavedAnswer: Sendable {
     /// A grant with its signatures, at least one.
     case grant(SavedGrant)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
 
-/// Which file a path leads to; two paths to one file have the same.
+/// Which file a path leads to; two paths to one file have the same identity.
 ///
-/// To ask does not count as looking at the file's times, as `stat` does: it is asked after each commit, and a file whose times
-/// somebody has seen gets new ones with the next write, which `fdatasync` may then have to write too.
+/// Unlike `stat`, it does not query the file's times. The service reads the identity after each commit. If it queried
+/// the times, the next write would change them, and `fdatasync` might have to write them too.
 package struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64

@@ -18,8 +18,8 @@ package struct TextFileError: Error, Hashable, Sendable, CustomStringConvertible
 
 /// A file that people edit, read whole.
 package enum TextFile {
-    /// The bytes of a regular file of at most `maximumBytes`; of one that `decides` what is signed, only if not everybody may
-    /// write to it, or put another in its place.
+    /// The bytes of a regular file of at most `maximumBytes`; a file that `decides` what is signed is refused if every
+    /// user may write to it or replace it.
     package static func read(
         _ path: String,
         maximumBytes: Int = 4 << 20,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often somebody may ask: at a steady rate, and so often at once.
+/// How often a client may send requests: a steady rate, and how many at once.
 package struct RateLimit: Hashable, Sendable, CustomStringConvertible {
     /// What a second, or a minute, has room for; at least 1.
     private let requests: Int

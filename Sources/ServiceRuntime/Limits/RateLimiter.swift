@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts who asks by the generic cell rate algorithm: one number for each, the instant at which all that they have asked
-/// would be worked off at the steady rate.
+/// Limits requests by the generic cell rate algorithm: it keeps one number for each key, the instant at which all
+/// requests of the key would be worked off at the steady rate.
 ///
 /// Source: ITU-T I.371, virtual scheduling.
 package final class RateLimiter<Key: Hashable & Sendable>: Sendable {
     /// In nanoseconds of the stopwatch.
     private let workedOffAt = Guarded<[Key: Int64]>([:])
     private let stopwatch: Stopwatch
-    /// How many are remembered; those who have nothing to work off are forgotten first.
+    /// How many keys are remembered; keys with nothing to work off are forgotten first.
     private let mostKeys: Int
 
     /// Remembers nothing yet.
@@ -17,9 +17,9 @@ package final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         self.mostKeys = mostKeys
     }
 
-    /// Takes room for so many requests; what one asks at once is never more than a burst, so that it can be had at all.
+    /// Takes room for `count` requests; one call takes at most a burst, so that it can succeed at all.
     ///
-    /// - Returns: After how many nanoseconds there is room; `nil` if it was taken.
+    /// - Returns: After how many nanoseconds there is room; `nil` if the room was taken.
     package func take(_ count: Int, for key: Key, _ limit: RateLimit) -> Int64? {
         let now = stopwatch.microseconds * 1000
         let cost = Int64(min(count, limit.burst)) * limit.nanosecondsPerRequest
@@ -33,7 +33,7 @@ package final class RateLimiter<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Those who have the least to work off go, if all have some: who has the most is held back the longest.
+    /// Forgets keys with nothing to work off, then, if needed, the half with the least: they would wait the shortest.
     private static func forgetSome(_ workedOffAt: inout [Key: Int64], at now: Int64, _ mostKeys: Int) {
         workedOffAt = workedOffAt.filter { $0.value > now }
         guard workedOffAt.count >= mostKeys / 2 else { return }

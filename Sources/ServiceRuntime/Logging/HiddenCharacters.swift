@@ -2,7 +2,7 @@
 
 /// Characters that are not seen, or that change how others are shown: a terminal may take them for commands.
 ///
-/// The service writes none of them into the log; who changes an entry in the database can.
+/// The service writes none of them into the log, but a person who changes an entry in the database can.
 package enum HiddenCharacters {
     /// The text with each of them as `\uXXXX`, which is what they are in JSON.
     package static func escaped(_ text: String) -> String {
@@ -13,7 +13,7 @@ package enum HiddenCharacters {
         return shown
     }
 
-    /// The same of UTF-8; one that is all ASCII stays as it is, control characters included, which no JSON has.
+    /// The same for UTF-8; pure ASCII stays as it is, including control characters, which JSON does not contain.
     package static func escaped(_ utf8: [UInt8]) -> [UInt8] {
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8 }
         return Array(escaped(String(decoding: utf8, as: UTF8.self)).utf8)

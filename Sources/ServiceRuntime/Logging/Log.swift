@@ -41,7 +41,7 @@ package final class Log: Sendable {
     private let sink: @Sendable ([UInt8]) -> Void
     private let told = OnceAMinute<Cause>()
 
-    /// What is told of once a minute, however often it happens.
+    /// What is logged once a minute, however often it happens.
     private struct Cause: Hashable {
         let message: String
         let reason: String
@@ -50,7 +50,7 @@ package final class Log: Sendable {
 
     private let dropped: @Sendable () -> Int
 
-    /// A log from `level` on, whose `sink` is given whole lines and must not block.
+    /// A log from `level` on; `sink` receives whole lines and must not block.
     package init(
         level: LogLevel,
         style: LogStyle = LogStyle(.json),

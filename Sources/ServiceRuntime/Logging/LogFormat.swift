@@ -11,13 +11,13 @@ package enum LogFormat: String, CaseIterable, Hashable, Sendable {
     case text
 }
 
-/// What a line tells, for its color.
+/// What a line reports, for its color.
 package enum LogTone: Hashable, Sendable {
     /// As the level has it.
     case plain
     /// Something was granted.
     case good
-    /// Somebody was refused.
+    /// A request was refused.
     case refused
 }
 
@@ -33,9 +33,9 @@ package struct LogStyle: Hashable, Sendable {
         self.isColored = isColored
     }
 
-    /// What fits whoever reads standard error: text on a terminal, JSON otherwise, unless `format` says which.
+    /// The style for standard error: text on a terminal, JSON otherwise, unless `format` is given.
     ///
-    /// Colors are for terminals alone, and not where NO_COLOR is set to something (https://no-color.org).
+    /// Colors are used only on terminals, and never if NO_COLOR is set and not empty (https://no-color.org).
     package static func standardError(_ format: LogFormat?, environment: [String: String]) -> LogStyle {
         let isTerminal = isatty(STDERR_FILENO) == 1
         let isPlain = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Writes log lines from a thread of its own, so that a reader who stands still holds nobody up but that thread.
+/// Writes log lines from a thread of its own, so that a reader that does not read blocks only that thread.
 ///
-/// Lines that there is no room for are counted, and left out; once there is room again a line says how many.
+/// Lines without room are counted and dropped; once there is room again, a line says how many were dropped.
 package final class LogWriter: Sendable {
     private struct Queue {
         var lines: [[UInt8]] = []
         var byteCount = 0
         var isWriting = false
         var hasThread = false
-        /// All that were left out, and those that no line has told of.
+        /// All dropped lines, and those that no line has reported yet.
         var (dropped, untold) = (0, 0)
     }
 
@@ -21,13 +21,13 @@ package final class LogWriter: Sendable {
     /// What the program logs to.
     package static let standardError = LogWriter(to: STDERR_FILENO)
 
-    /// Keeps at most so many bytes for a reader who is slow.
+    /// Keeps at most `mostBytes` for a slow reader.
     package init(to descriptor: Int32, mostBytes: Int = 1 << 20) {
         self.descriptor = descriptor
         self.mostBytes = mostBytes
     }
 
-    /// How many lines were left out so far.
+    /// How many lines were dropped so far.
     package var droppedLines: Int { queue.withLock { $0.dropped } }
 
     /// Takes a whole line; returns at once.

@@ -17,7 +17,7 @@ package struct Histogram: Sendable {
         counts = Array(repeating: 0, count: bounds.count)
     }
 
-    /// Counts a value in the first bucket whose bound is not below it.
+    /// Counts a value in the first bucket with a bound of at least that value.
     package mutating func observe(_ value: Double) {
         if let slot = bounds.firstIndex(where: { value <= $0 }) { counts[slot] += 1 }
         sum += value

@@ -3,8 +3,8 @@ package import Glibc
 
 /// A value that one thread at a time may use, and that a thread of ours may wait for.
 ///
-/// Its lock is the C library's and not the standard library's `Mutex`, for two reasons: the committer has to wait for
-/// work, and the thread sanitizer can follow this lock, but not the other, whose library it does not instrument.
+/// It uses the C library's lock, not the standard library's `Mutex`, for two reasons: the committer has to wait for
+/// work, and the thread sanitizer can follow this lock, but not `Mutex`, because it does not instrument its library.
 /// `@unchecked Sendable`: the value is reached under the lock only. Inlinable, so that other targets get it compiled for their
 /// own types: each request takes such locks.
 @safe
@@ -21,7 +21,7 @@ package final class Guarded<Value>: @unchecked Sendable {
         unsafe pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
-        // Or else somebody who sets the time makes a wait longer.
+        // Otherwise, a change of the system time could make a wait longer.
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         unsafe pthread_cond_init(changed, &attributes)
         unsafe pthread_condattr_destroy(&attributes)
@@ -34,7 +34,7 @@ package final class Guarded<Value>: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Lends the value; what `body` returns must not share state with it.
+    /// Calls `body` with the value; what `body` returns must not share state with it.
     @inlinable
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
@@ -44,7 +44,7 @@ package final class Guarded<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Lends the value after each ``wakeOne()`` or ``wakeAll()`` until `body` returns something; blocks the thread meanwhile.
+    /// Calls `body` now and after each ``wakeOne()`` or ``wakeAll()`` until it returns something; blocks the thread.
     @inlinable
     package func wait<Result>(until body: (inout Value) -> Result?) -> Result {
         unsafe pthread_mutex_lock(mutex)
@@ -55,7 +55,7 @@ package final class Guarded<Value>: @unchecked Sendable {
         }
     }
 
-    /// Lends the value after each ``wakeOne()`` or ``wakeAll()`` until `isReached`, but no longer than that.
+    /// Calls `isReached` now and after each ``wakeOne()`` or ``wakeAll()`` until it returns true or the time is over.
     package func wait(atMost microseconds: Int64, until isReached: (inout Value) -> Bool) {
         var end = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &end)
@@ -65,12 +65,12 @@ package final class Guarded<Value>: @unchecked Sendable {
         while !isReached(&value), unsafe pthread_cond_timedwait(changed, mutex, &end) == 0 {}
     }
 
-    /// Lets a thread that waits look again; costs next to nothing when none does.
+    /// Lets one waiting thread look again; costs next to nothing if no thread waits.
     package func wakeOne() {
         unsafe pthread_cond_signal(changed)
     }
 
-    /// Lets all threads that wait look again.
+    /// Lets all waiting threads look again.
     package func wakeAll() {
         unsafe pthread_cond_broadcast(changed)
     }

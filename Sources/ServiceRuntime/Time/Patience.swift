@@ -13,9 +13,9 @@ package struct Patience: Sendable {
         self.pause = pause
     }
 
-    /// What `work` comes to, or what `late` says if that takes longer; `missed` is then told what it said, once the work ends.
+    /// The result of `work`, or of `late` if it takes longer; when the work ends, `missed` then gets `late`'s result.
     ///
-    /// The work stays on the event loop of whoever asks: the end of the loop's turn is what lets the committer begin.
+    /// The work stays on the caller's event loop: the end of the loop's turn lets the committer begin.
     package func value<Value: Sendable>(
         of work: @escaping @Sendable () async -> Value,
         late: @escaping @Sendable () -> Value,
@@ -36,7 +36,7 @@ package struct Patience: Sendable {
         }
     }
 
-    /// Who waits, until the first of both has come.
+    /// The waiting caller, until the first of both results has come.
     private final class Waiting<Value: Sendable>: Sendable {
         private enum State {
             case waiting(CheckedContinuation<Value, Never>)

@@ -4,7 +4,7 @@
 package struct Pause: Sendable {
     private let wait: @Sendable (Int64) async -> Void
 
-    /// - Parameter wait: Returns after so many milliseconds, or early when the task is cancelled.
+    /// - Parameter wait: Returns after that many milliseconds, or early when the task is cancelled.
     package init(_ wait: @escaping @Sendable (_ milliseconds: Int64) async -> Void) {
         self.wait = wait
     }
@@ -12,7 +12,7 @@ package struct Pause: Sendable {
     /// Really waits; it returns early when the task is cancelled.
     package static let system = Pause { try? await Task.sleep(for: .milliseconds($0)) }
 
-    /// Waits for so many milliseconds, or until the task is cancelled.
+    /// Waits for that many milliseconds, or until the task is cancelled.
     package func callAsFunction(milliseconds: Int64) async {
         await wait(milliseconds)
     }

@@ -16,7 +16,7 @@ package struct OfferFields: Sendable, Hashable {
     package var applicationUsername: String?
     /// The member `nonce`.
     package var nonce: String?
-    /// A number as it was written, also one that is no integer.
+    /// The number as it was written, even if it is not an integer.
     package var timestamp: String?
     /// The members with `null` or an empty text.
     ///
@@ -58,7 +58,7 @@ package struct OfferFields: Sendable, Hashable {
         fields.offerID = value(offerID, other.offerID, "offerId")
         if appAccountToken == nil, applicationUsername == nil {
             fields.appAccountToken = value(nil, other.appAccountToken, "appAccountToken")
-            // Who attached no token although there was one attached nothing in its place either.
+            // An app that received a token and attached none attached nothing in its place either.
             let hasDropped = other.appAccountToken != nil && fields.appAccountToken == nil
             fields.applicationUsername = hasDropped ? nil : value(nil, other.applicationUsername, "applicationUsername")
         }

@@ -49,7 +49,7 @@ package struct SignatureReport: Sendable {
     /// What the app attached comes last: another bundle id may be what is wrong.
     package var bundleID: String? { signedBundleID ?? attached.bundleID }
 
-    /// The SHA-256 of the signature in DER, however it is written; of both forms, that of the original one.
+    /// The SHA-256 of the signature in DER, however it is written; the original form comes before the JWS.
     package var signatureDigest: SHA256Digest? {
         if let signature = signature.flatMap({ SignatureText($0)?.signature }) {
             return SHA256.digest(of: signature.der)
@@ -60,7 +60,7 @@ package struct SignatureReport: Sendable {
         return SHA256.digest(of: signature.der)
     }
 
-    /// Every nonce that may have been signed: the received one, the attached one, and that of the JWS.
+    /// Every nonce that may have been signed: the received one, the attached one, and the one in the JWS.
     package var nonces: [String] {
         [received.nonce, attached.nonce, jws.flatMap(CompactJSON.claims)?["nonce"]?.string].compactMap(\.self)
     }

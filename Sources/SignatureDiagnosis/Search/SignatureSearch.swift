@@ -17,7 +17,7 @@ struct SignatureSearch {
         case exact, local, milliseconds, names, localPairs, listings, millisecondPairs, namePairs
     }
 
-    /// A payload that the signature was made over, and with whose key.
+    /// A payload that the signature was made over, and the key that made it.
     struct Hit {
         let faults: [SignatureFault]
         let spki: [UInt8]
@@ -38,7 +38,7 @@ struct SignatureSearch {
     /// Whether all was tried that there is to try.
     private(set) var isComplete: Bool
 
-    /// Prepares for the keys that are known by themselves or by their digests, and for one that made both signatures.
+    /// Prepares for known keys, for keys known by their digests, and for a key that made both signatures.
     init(_ own: RecoveredKeys, _ other: RecoveredKeys?, keys: Set<[UInt8]>, pins: Set<SHA256Digest>) {
         (self.own, self.other, self.keys, self.pins) = (own, other, keys, pins)
         isComplete = own.variations.hasAllBases && other?.variations.hasAllBases ?? true

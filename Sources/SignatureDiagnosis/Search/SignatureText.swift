@@ -30,7 +30,7 @@ struct SignatureText {
             text = plain
             faults.append(.percentEncoded)
         }
-        // In a form or a URL, a blank stands for the plus sign that was not encoded.
+        // In a form or a URL, a blank is a plus sign that was not encoded.
         let withPluses = text.replacing(" ", with: "+")
         if withPluses != text, Base64.decode(Array(withPluses.utf8)) != nil {
             text = withPluses

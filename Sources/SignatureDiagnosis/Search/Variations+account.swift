@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
-// The standard library has the normal forms of Unicode, and tells only its own libraries so.
+// The standard library has the normal forms of Unicode, but exposes them only to its own libraries.
 @_spi(_Unicode) import Swift
 
-/// Whose purchase was signed.
+/// The mistakes about the customer whose purchase was signed.
 extension Variations {
     mutating func addAccounts() {
         if let token = fields.appAccountToken {

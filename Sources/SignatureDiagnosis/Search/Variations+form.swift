@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the fields are joined, and what stands in them where a value was missing.
+/// How the fields are joined, and what they contain where a value was missing.
 extension Variations {
     mutating func addForms() {
         for (separator, isFrequent) in Self.separators {

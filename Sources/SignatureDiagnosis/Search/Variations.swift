@@ -26,7 +26,7 @@ struct Variations {
     let report: SignatureReport
     let fields: OfferFields
     let knowledge: DiagnosisKnowledge
-    /// The texts that a field was already changed to: the first explanation of a text is the one that is told.
+    /// The texts that a field was already changed to: only the first explanation of a text is reported.
     private var seen: [PayloadForm.Field: Set<[UInt8]>] = [:]
 
     init(_ report: SignatureReport, _ knowledge: DiagnosisKnowledge) {

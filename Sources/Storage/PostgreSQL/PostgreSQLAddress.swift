@@ -23,10 +23,10 @@ package struct PostgreSQLAddress: Hashable, Sendable {
 
     private static let schemes = ["postgres://", "postgresql://"]
 
-    /// Whether several servers are named, of which one is to be found that can be written to.
+    /// Whether several servers are named; one that accepts writes must then be found.
     var namesSeveralHosts: Bool { authority.utf8.contains(UInt8(ascii: ",")) }
 
-    /// Whether there is one before the hosts, or among the parameters.
+    /// Whether there is a password before the hosts, or among the parameters.
     var hasPassword: Bool {
         let user = authority.split(separator: "@", omittingEmptySubsequences: false).dropLast().first ?? ""
         let parameters = uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
@@ -39,7 +39,7 @@ package struct PostgreSQLAddress: Hashable, Sendable {
         return ["password", "sslpassword"].contains(name) || name.contains("%")
     }
 
-    /// What stands between `//` and the path, or the parameters.
+    /// The part between `//` and the path, or the parameters.
     private var authority: Substring {
         uri[uri.index(after: afterFirstSlash)...].prefix { $0 != "/" && $0 != "?" }
     }

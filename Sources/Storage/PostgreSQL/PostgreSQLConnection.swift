@@ -14,24 +14,24 @@ package final class PostgreSQLConnection: DatabaseConnection {
     private var buffer = InsertBuffer()
     /// Bytes of values that were sent since an answer was last waited for.
     private var unansweredBytes = 0
-    /// More are not sent without waiting: libpq keeps what the server does not take, and one answer has so much time.
+    /// The limit without waiting: libpq keeps what the server does not take, and the time for one answer is limited.
     private static let mostUnansweredBytes = 4 << 20
     /// The addresses of the statements whose rows are being read.
     private var statementsInUse: Set<UInt> = []
     private var isInTransaction = false
-    /// Whether the schema is among what was sent, which takes the time that it takes.
+    /// Whether a change of the schema was sent; its answer has no time limit.
     private var awaitsSchema = false
     /// What was asked ahead, as long as nothing was written since.
     private var asked: [PostgreSQLQuestion] = []
     /// The question for the current transaction's lock; `nil` once its answer was waited for.
     private var turn: PostgreSQLQuestion?
     private var expectations: [PostgreSQLExpectation] = []
-    /// Why the transaction at hand can no longer be committed.
+    /// Why the current transaction can no longer be committed.
     private var transactionFailure: StorageError?
-    /// Why nothing that this connection says can be trusted any more.
+    /// Why no result of this connection can be trusted any more.
     private var failure: StorageError?
 
-    /// Connects to a database that exists; the table of the lock is made if there is none and one may write.
+    /// Connects to an existing database; creates the lock's table if it is missing and the connection may write.
     package init(_ address: PostgreSQLAddress, options: PostgreSQLOptions = .init()) throws(StorageError) {
         self.options = options
         session = try PostgreSQLSession(address)
@@ -351,17 +351,17 @@ extension PostgreSQLConnection {
         return statement
     }
 
-    /// Draws the consequences of an error.
+    /// Records what an error means for the connection and its transaction.
     private func noted(_ error: StorageError) -> StorageError {
         if error.requiresReopening { failure = error }
         if isInTransaction { transactionFailure = transactionFailure ?? error }
         return error
     }
 
-    /// Whether a commit is what the server says it did, and nothing is wrong with it.
+    /// Throws unless the server reports a commit, without a warning.
     ///
-    /// A transaction that failed is ended by `COMMIT` with the word `ROLLBACK`; and a commit that no standby could be asked
-    /// to confirm comes with a warning, after which nobody knows whether it outlives a failover.
+    /// The server answers `ROLLBACK` to the `COMMIT` of a failed transaction. If no standby could be asked to confirm a
+    /// commit, the server adds a warning; whether the commit survives a failover is then unknown.
     private func confirm(_ result: PostgreSQLResult) throws(StorageError) {
         let warning = session.takeWarning()
         if result.command == "COMMIT", warning == nil { return }

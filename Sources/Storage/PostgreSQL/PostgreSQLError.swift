@@ -5,7 +5,7 @@ extension StorageError {
     ///
     /// Source: [PostgreSQL Error Codes](https://www.postgresql.org/docs/15/errcodes-appendix.html).
     static func postgreSQL(_ report: EngineReport, isLost: Bool) -> StorageError {
-        // Whatever it says: who has no connection any more does not know what became of the last thing sent.
+        // Whatever the report says: if the connection is lost, the outcome of the last statement is unknown.
         if isLost { return .ioFailure(report) }
         return switch report.state {
         case "23505": .constraint(.unique, report)
@@ -38,7 +38,7 @@ extension StorageError {
 }
 
 extension EngineReport {
-    /// A server's state and words; without those that may hold a value.
+    /// A server's state and message, without the parts that may contain a value.
     ///
     /// The words of class 22, data exceptions, quote what they object to.
     init(state: String, words: String) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLibPQ
 
-/// The last warning of a server, which libpq would print for anybody to see.
+/// The last warning of a server; by default, libpq would print it.
 @safe
 final class PostgreSQLNotices {
     private var warning: EngineReport?

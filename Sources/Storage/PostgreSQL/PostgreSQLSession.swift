@@ -2,10 +2,10 @@
 import CLibPQ
 import Glibc
 
-/// One conversation with a server, in libpq's pipeline mode: what is sent is answered in order, and waited for when asked.
+/// One session with a server, in libpq's pipeline mode: answers come in order, and the caller says when to wait.
 ///
-/// The socket never blocks. So a server that wants to be read before it reads on is read, and one that says nothing any
-/// more is given up after a while.
+/// The socket never blocks. If the server reads on only after its output is read, the session reads it. If the server
+/// falls silent, the session gives up after a while.
 @safe
 final class PostgreSQLSession {
     private let call: UnsafePointer<shim_libpq>
@@ -56,12 +56,12 @@ final class PostgreSQLSession {
         unsafe call.pointee.PQfinish(connection)
     }
 
-    /// What the server tells of itself when one connects; nil where it does not.
+    /// A parameter that the server reports at connection time; nil if it does not report it.
     func parameter(_ name: String) -> String? {
         unsafe call.pointee.PQparameterStatus(connection, name).map { unsafe String(cString: $0) }
     }
 
-    /// Whether nothing is on its way and no transaction is open, not even one that failed.
+    /// Whether no answer is expected and no transaction is open, not even a failed one.
     var isIdle: Bool { unsafe sent.isEmpty && call.pointee.PQtransactionStatus(connection) == PQTRANS_IDLE }
 
     /// Whether there are answers to come.
@@ -70,7 +70,7 @@ final class PostgreSQLSession {
     /// What the server warned of since it was asked last.
     func takeWarning() -> EngineReport? { notices.take() }
 
-    /// Whether libpq understands an address; what it says of one that it does not shows any part of it.
+    /// Whether libpq understands an address; its error message is dropped, as it may show any part of the address.
     private static func isReadable(_ address: PostgreSQLAddress, _ call: UnsafePointer<shim_libpq>) -> Bool {
         var words: UnsafeMutablePointer<CChar>?
         let options = unsafe call.pointee.PQconninfoParse(address.uri, &words)
@@ -88,7 +88,7 @@ final class PostgreSQLSession {
         return lines.joined(separator: " ") + (words.contains("certificate verify failed") ? unverified : "")
     }
 
-    /// libpq says no more of a certificate than that it was not verified.
+    /// libpq reports only that a certificate was not verified.
     private static let unverified =
         "; the server's certificate was not issued by an authority of sslrootcert, or is not valid today"
 }
@@ -128,7 +128,7 @@ extension PostgreSQLSession {
         sent.append(.use(nil))
     }
 
-    /// Has the server answer what was sent, without waiting for it.
+    /// Makes the server answer what was sent, without waiting for the answer.
     func requestAnswers() throws(StorageError) {
         if case .end? = sent.last { return }
         guard unsafe call.pointee.PQpipelineSync(connection) == 1 else { throw lost() }
@@ -170,7 +170,7 @@ extension PostgreSQLSession {
         }
     }
 
-    /// Waits for the answer to what was sent first of all that is not answered.
+    /// Waits for the oldest outstanding answer.
     private func takeAnswer(until deadline: ContinuousClock.Instant?) throws(StorageError) {
         let step = sent[answered]
         let result = try next(until: deadline)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a fresh connection tells its server, and what it asks to be sure of.
+/// The settings that a new connection makes on its server, and those that it verifies.
 struct PostgreSQLSettings {
     let connection: PostgreSQLConnection
     let options: PostgreSQLOptions
@@ -13,10 +13,10 @@ struct PostgreSQLSettings {
         try makeLock()
     }
 
-    /// Only what the server knows is set, so that its cousins are no problem.
+    /// Makes only the settings that the server knows, so that related database servers work too.
     ///
-    /// A commit that no standby has confirmed is told of by a warning and by nothing else. A writer whose machine is gone
-    /// amid a batch, while the server reads it, is no idle one; the server's keepalives find that out.
+    /// Only a warning reports a commit that no standby has confirmed. If a writer's machine fails while the server
+    /// reads a batch, the session does not count as idle; the server's keepalives detect that.
     private func tell() throws(StorageError) {
         try connection.rows(
             SQL(

@@ -3,8 +3,8 @@ import CSQLite
 
 /// A connection to a SQLite database: write-ahead log, and every commit synced to the disk.
 ///
-/// It owns the library's handle and the statements prepared with it. SQLite is told that one thread at a time uses
-/// it, and takes no locks of its own.
+/// It owns the library's handle and the statements prepared with it. SQLite is configured for use by one thread at a
+/// time, and takes no locks of its own.
 @safe
 package final class SQLiteConnection: DatabaseConnection {
     let handle: OpaquePointer
@@ -15,12 +15,12 @@ package final class SQLiteConnection: DatabaseConnection {
     private var statements: [UInt: SQLiteStatement] = [:]
     private var buffer = InsertBuffer()
     private var isInTransaction = false
-    /// Why the transaction at hand can no longer be committed.
+    /// Why the current transaction can no longer be committed.
     private var transactionFailure: StorageError?
-    /// Why nothing that this connection says can be trusted any more.
+    /// Why no result of this connection can be trusted any more.
     private var failure: StorageError?
 
-    /// Opens a database, and makes one, readable by its owner alone, where there is none and one may write.
+    /// Opens a database; creates it, readable by its owner alone, if it is missing and the connection may write.
     package init(path: String, options: SQLiteOptions = .init()) throws(StorageError) {
         access = options.access
         unsafe handle = try SQLiteFile.open(path, options)
@@ -90,12 +90,12 @@ package final class SQLiteConnection: DatabaseConnection {
 
     package var isRemote: Bool { false }
 
-    /// SQLite counts the commits of others, among which carrying the log over is none (`PRAGMA data_version`).
+    /// SQLite counts the commits of other connections; a WAL checkpoint does not count (`PRAGMA data_version`).
     package func stampOfOthers() throws(StorageError) -> Int64? {
         try first(SQL("PRAGMA data_version")) { $0.integer(0) }
     }
 
-    /// Takes the write lock at once, unless one may only read.
+    /// Takes the write lock at once, unless the connection is read-only.
     package func begin() throws(StorageError) {
         guard !isInTransaction else { throw .misuse(EngineReport("a transaction was begun already")) }
         // Taking the write lock at once avoids two readers that both wait to become the writer.
@@ -178,7 +178,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// Whoever gave a row may not learn that it was refused, so nothing of its transaction is committed then.
+    /// Fails the whole transaction on an error, because the caller that gave a row may not see that it was refused.
     private func failing(_ body: () throws(StorageError) -> Void) throws(StorageError) {
         do {
             try body()
@@ -189,7 +189,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// Draws the consequences of an error.
+    /// Records what an error means for the connection and its transaction.
     private func noted(_ error: StorageError) -> StorageError {
         if error.requiresReopening { failure = error }
         if isInTransaction, unsafe sqlite3_get_autocommit(handle) != 0 { transactionFailure = error }

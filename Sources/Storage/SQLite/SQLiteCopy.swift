@@ -100,7 +100,7 @@ package enum FileNames {
         return unsafe stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Has a file belong to whoever owns another one; only root may give files away.
+    /// Gives a file to the owner of another file; only root may do this.
     package static func giveAway(_ path: String, like other: String) throws(StorageError) {
         var status = stat()
         guard unsafe stat(other, &status) == 0 else { return }

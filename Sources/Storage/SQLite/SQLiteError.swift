@@ -44,7 +44,7 @@ extension StorageError {
 }
 
 extension StorageError.Constraint {
-    /// SQLite's extended code, whose upper part tells constraints apart.
+    /// Reads SQLite's extended code; its upper part identifies the kind of constraint.
     init(sqlite code: Int32) {
         self =
             switch code >> 8 {

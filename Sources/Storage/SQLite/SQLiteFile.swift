@@ -4,7 +4,7 @@ import Glibc
 
 /// The file of a SQLite database.
 enum SQLiteFile {
-    /// Told to the library once, before its first use; what comes later it refuses, and goes on as it was.
+    /// Configures the library once, before its first use; a later call is refused and changes nothing.
     private static let isPrepared = shim_sqlite3_config_without_memory_status() == SQLITE_OK
 
     /// Opens a database and returns the handle, which the caller must close.
@@ -47,7 +47,7 @@ enum SQLiteFile {
     }
 }
 
-/// What a fresh connection is told.
+/// The settings of a new connection.
 @safe
 struct SQLiteSettings {
     let connection: OpaquePointer

@@ -10,10 +10,10 @@ package struct SQLiteOptions: Hashable, Sendable {
     package let busyTimeoutMilliseconds: Int32
     /// Bytes, a power of two from 512 to 65536; for databases that do not exist yet.
     package let pageSize: Int32
-    /// So many pages in the write-ahead log make a commit carry them over into the database.
+    /// At this many pages in the write-ahead log, a commit copies them into the database.
     package let autocheckpointPages: Int32
 
-    /// Sets the options; as they stand they suit the service.
+    /// Sets the options; the defaults suit the service.
     package init(
         access: DatabaseAccess = .readWrite,
         makesDatabase: Bool = true,

@@ -67,9 +67,9 @@ final class SQLiteStatement {
         }
     }
 
-    /// Whether it may depend on the rows of an insertion: it names their table, or is no question.
+    /// Whether it may depend on the rows of an insertion: it names their table, or is not a query.
     ///
-    /// No view stands for a table under another name.
+    /// No view gives a table another name.
     func mayRead(from insertion: Insertion) -> Bool {
         guard let words else { return true }
         let identifier = ObjectIdentifier(insertion)
@@ -79,7 +79,7 @@ final class SQLiteStatement {
         return isRead
     }
 
-    /// Goes on to the next row; false when there is none.
+    /// Moves to the next row; false if there is none.
     func step() throws(StorageError) -> Bool {
         switch unsafe sqlite3_step(handle) {
         case SQLITE_ROW: true

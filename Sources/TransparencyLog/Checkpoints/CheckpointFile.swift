@@ -5,8 +5,8 @@ package import Storage
 
 /// The file outside of the database that holds the log's newest checkpoint.
 ///
-/// A database that is put back to an earlier state takes its own checkpoint with it; this file stays, unless somebody
-/// puts it back too.
+/// If the database is restored to an earlier state, its own checkpoint goes back too. This file stays as it is, unless
+/// it is restored too.
 package struct CheckpointFile: Sendable {
     /// Where the file is, as the settings name it; the database's instances each have one of their own.
     package let path: String
@@ -28,7 +28,7 @@ package struct CheckpointFile: Sendable {
         }
     }
 
-    /// Over how many entries the note in the file says to be signed, whoever signed it; nil if there is none.
+    /// The number of entries that the note in the file claims to cover, whoever signed it; nil if there is no note.
     package var signedEntries: Int64? {
         get throws(CheckpointFileError) {
             guard let note = try read() else { return nil }

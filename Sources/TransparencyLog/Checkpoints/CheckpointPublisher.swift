@@ -6,9 +6,9 @@ package import ServiceRuntime
 
 /// Signs a checkpoint of the newest durable entries, at most a second after they are durable, on a thread of its own.
 ///
-/// A checkpoint is on the disk, in the database and in a file beside it, before anybody sees it. What would contradict an
-/// earlier one is never signed: the hash over the earlier one's entries is computed again from what is stored. Where several
-/// instances share a database, each of them signs what it finds, and takes over what another has signed of more.
+/// Each checkpoint is on disk, in the database and in a file beside it, before it is published. A checkpoint that
+/// contradicts an earlier one is never signed: the publisher recomputes the earlier checkpoint's hash from the stored
+/// entries. Instances that share a database each sign what they find, and adopt another's larger checkpoint.
 package final class CheckpointPublisher: Sendable {
     private struct State {
         var latest: SignedCheckpoint?
@@ -37,10 +37,10 @@ package final class CheckpointPublisher: Sendable {
         let contradiction: @Sendable (String) -> Void
 
         /// - Parameters:
-        ///   - mayPublish: Not once something signed was found that the log contradicts: each checkpoint more would be a
-        ///     fork more.
-        ///   - published: Told of each new checkpoint.
-        ///   - contradiction: Told when the log no longer fits what was signed of it; nothing is signed then.
+        ///   - mayPublish: Returns false once the log contradicts something that was signed, because each further
+        ///     checkpoint would be another fork.
+        ///   - published: Called with each new checkpoint.
+        ///   - contradiction: Called when the log no longer matches what was signed; nothing is signed then.
         package init(
             mayPublish: @escaping @Sendable () -> Bool = { true },
             published: @escaping @Sendable (SignedCheckpoint) -> Void = { _ in },
@@ -74,7 +74,7 @@ package final class CheckpointPublisher: Sendable {
     /// The newest checkpoint, with the cosignatures that came for it; any thread may ask.
     package var latest: SignedCheckpoint? { state.withLock { $0.latest } }
 
-    /// Seconds for which there have been entries that no checkpoint covers; near 0 while all is well.
+    /// For how many seconds the log has had entries that no checkpoint covers; near 0 in normal operation.
     package var ageSeconds: Double {
         let coveredAt = state.withLock { $0.coveredAt }
         return Double(max(0, clock.now().milliseconds - coveredAt.milliseconds)) / 1000
@@ -96,7 +96,7 @@ package final class CheckpointPublisher: Sendable {
         stopping.wait(timeout: .now() + .milliseconds(milliseconds)) == .success
     }
 
-    /// Signs for what was recorded last, and ends the thread.
+    /// Signs a checkpoint of what was recorded last, and ends the thread.
     package func stop() {
         stopping.signal()
         hasEnded.wait()
@@ -141,7 +141,7 @@ package final class CheckpointPublisher: Sendable {
         return try keep(head, at: now)
     }
 
-    /// Demands that what is stored has that head.
+    /// Throws unless the stored log has that head.
     private func demand(_ head: TreeHead) throws(PublishingError) {
         let found: SHA256Digest
         do { found = try signable.heads.rootHash(ofSize: head.size) } catch { throw .unreadable(error) }
@@ -169,7 +169,7 @@ package final class CheckpointPublisher: Sendable {
             throw .notBelieved(error)
         }
         try demand(signed.checkpoint.head)
-        // A database that is put back takes the checkpoint with it, whoever has signed it: it has to be here as well.
+        // A restored database loses its checkpoint, whichever instance signed it, so this instance keeps it too.
         do { try signable.keeping.take(signed) } catch { throw .keeping(error) }
         return signed
     }

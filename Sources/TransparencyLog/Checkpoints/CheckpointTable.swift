@@ -28,11 +28,11 @@ package struct CheckpointTable {
     /// What came of a checkpoint that was to be kept.
     package enum Keeping: Hashable, Sendable {
         case kept
-        /// There is a larger one, or another one of that size; nothing was changed.
+        /// There is a larger checkpoint, or a different one of that size; nothing was changed.
         case hasOther(Stored)
     }
 
-    /// Keeps a checkpoint in the place of the log's earlier one, unless that is larger, or as large with another hash.
+    /// Replaces the log's earlier checkpoint, unless that is larger, or as large with another hash.
     package func keep(_ signed: SignedCheckpoint) throws(StorageError) -> Keeping {
         let changed = try connection.run(
             SQL(

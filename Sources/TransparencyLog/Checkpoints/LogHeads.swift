@@ -18,7 +18,7 @@ package struct NoLogHeads: LogHeads {
     /// The tree without entries.
     package var newest: TreeHead? { .empty }
 
-    /// That of no entries.
+    /// The root hash of the tree without entries.
     package func rootHash(ofSize size: Int64) throws(AuditReadError) -> SHA256Digest {
         guard size == 0 else { throw .noSuchTree(size: size) }
         return TreeHead.empty.rootHash
@@ -31,17 +31,17 @@ package struct NoLogHeads: LogHeads {
     }
 }
 
-/// Where checkpoints are made durable, before anybody sees one.
+/// Where checkpoints are made durable before they are published.
 package protocol CheckpointKeeping: Sendable {
     /// Returns once the checkpoint is on the disk.
     func keep(_ signed: SignedCheckpoint) throws(CheckpointKeepingError)
-    /// Returns once a checkpoint that is in the database already, for another instance has put it there, is on this disk.
+    /// Returns once a checkpoint that another instance put into the database is also on this instance's disk.
     func take(_ signed: SignedCheckpoint) throws(CheckpointKeepingError)
     /// Returns once the cosignature is on the disk.
     func keep(_ cosignature: VerifiedSignature, of signed: SignedCheckpoint) throws(CheckpointKeepingError)
 }
 
-/// The log as those see it who sign it: its heads, and where what they sign is kept.
+/// The log as its signers see it: its heads, and where signed checkpoints are kept.
 package struct SignableLog: Sendable {
     let heads: any LogHeads
     let keeping: any CheckpointKeeping
@@ -59,7 +59,7 @@ package enum CheckpointKeepingError: Error, Sendable, CustomStringConvertible {
     case file(CheckpointFileError)
     /// The database holds a checkpoint that is as large, with another hash.
     case contradictsEarlier
-    /// The database holds a larger one, as another instance may have signed; nothing was kept.
+    /// The database holds a larger checkpoint, perhaps of another instance; nothing was kept.
     case isOutrun(by: CheckpointTable.Stored)
 
     /// A sentence for the log, and for `check`.

@@ -4,8 +4,8 @@ package import OfferDomain
 
 /// Compares the log with what was signed of it, before the service starts and adds to it.
 ///
-/// A database that was put back to yesterday's has fewer entries than the checkpoint says; one whose entries were changed
-/// has others. On neither anything may be signed: caps would be open again, and two histories would have one name.
+/// A database restored to yesterday's state has fewer entries than the checkpoint says; a modified one has different
+/// entries. Nothing may be signed in either case: caps would be open again, and two histories would have one name.
 package struct LogStartCheck {
     private let key: LogKey
     private let heads: any LogHeads
@@ -18,10 +18,10 @@ package struct LogStartCheck {
         self.file = file
     }
 
-    /// The newest checkpoint, if there is one and the log fits every one that is found.
+    /// The newest checkpoint, if there is one; throws unless the log matches every checkpoint found.
     ///
-    /// `stored` is what the database holds. The first checkpoint of a log has none before it; a file that is missing
-    /// beside a database that has one is told by ``Outcome/fileIsMissing``.
+    /// `stored` is what the database holds. A new log has no checkpoint yet. ``Outcome/fileIsMissing`` reports that the
+    /// database has a checkpoint but the file is missing.
     package func newest(stored: [CheckpointTable.Stored]) throws(LogMismatch) -> Outcome {
         let inFile: [UInt8]?
         do { inFile = try file.read() } catch { throw .file(error) }
@@ -80,7 +80,7 @@ package struct LogStartCheck {
     }
 }
 
-/// The log is not the one that was signed; each says what was found, and what to do.
+/// The log is not the one that was signed; each case says what was found and what to do.
 package enum LogMismatch: Error, Sendable {
     /// Where a checkpoint was found.
     package enum Source: Hashable, Sendable, CustomStringConvertible {
@@ -103,7 +103,7 @@ package enum LogMismatch: Error, Sendable {
     case entriesMissing(Source, signed: Int64, found: Int64)
     case entriesChanged(Source, size: Int64)
 
-    /// Whether the keys file names another log, or another key of it, than the one that was signed.
+    /// Whether the keys file names another log, or another key of the log, than the signed checkpoint.
     package var isOfConfiguration: Bool {
         switch self {
         case .otherOrigin, .notBelieved: true

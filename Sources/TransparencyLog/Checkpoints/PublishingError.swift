@@ -13,7 +13,7 @@ enum PublishingError: Error, CustomStringConvertible {
     /// The database holds a larger checkpoint that is not the log's.
     case notBelieved(CheckpointFault)
 
-    /// Whether the log is not what was signed of it; everything else may pass.
+    /// Whether the log contradicts what was signed; every other error may pass.
     var isContradiction: Bool {
         switch self {
         case .shrunk, .rewritten, .keeping(.contradictsEarlier), .unreadable(.damaged), .unreadable(.log),

@@ -9,14 +9,14 @@ package final class StoredLogHeads: LogHeads {
     private let open: ConnectionOpener
     private let connection = Guarded<(any DatabaseConnection)?>(nil)
 
-    /// Reads through what `open` opens; `newest` tells what is durable, `nil` where others add to the log too, so that only
-    /// the database knows.
+    /// Reads through connections from `open`; `newest` gives the newest durable head, and is `nil` if other instances
+    /// add to the log too, so that only the database knows it.
     package init(newest: (@Sendable () -> TreeHead)?, open: @escaping ConnectionOpener) {
         newestHead = newest
         self.open = open
     }
 
-    /// Closes the connection; who asks later opens another.
+    /// Closes the connection; a later query opens another.
     package func close() { connection.withLock { $0 = nil } }
 
     /// Without `newest`, the head in the database; `nil` also if it can't be read.

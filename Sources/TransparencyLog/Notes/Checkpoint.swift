@@ -4,7 +4,7 @@ package import OfferDomain
 
 /// What a log commits itself to: its name, how many entries it has, and the hash over them.
 ///
-/// Three lines and nothing else; a line more would be one that nobody has looked at.
+/// Three lines and nothing else; no reader would check a further line.
 ///
 /// Source: [C2SP tlog-checkpoint](https://c2sp.org/tlog-checkpoint).
 package struct Checkpoint: Hashable, Sendable {

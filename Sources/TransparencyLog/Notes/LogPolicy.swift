@@ -11,9 +11,9 @@ import ServiceRuntime
 ///
 /// Source: [C2SP tlog-policy](https://c2sp.org/tlog-policy).
 package struct LogPolicy: Hashable, Sendable {
-    /// One that signs what it has seen grow.
+    /// A witness: it signs a log that it has seen grow.
     package struct Witness: Hashable, Sendable {
-        /// By which the policy's other lines know it.
+        /// The name that the policy's other lines use.
         package let name: String
         /// The key that its cosignatures must verify with.
         package let key: NoteVerifierKey
@@ -21,7 +21,7 @@ package struct LogPolicy: Hashable, Sendable {
         package let url: String
     }
 
-    /// How many of which make up a group; a group may be a member of another.
+    /// The members of a group, and how many of them are needed; a group may be a member of another.
     struct Group: Hashable, Sendable {
         let needed: Int
         let members: [String]
@@ -29,7 +29,7 @@ package struct LogPolicy: Hashable, Sendable {
 
     /// The logs that the policy is for; empty if it is for any.
     package private(set) var logs: [NoteVerifierKey] = []
-    /// In the order of the lines; each is asked, also one that no group names.
+    /// In the order of the lines; every witness is asked, even one that no group names.
     package private(set) var witnesses: [Witness] = []
     private var groups: [String: Group] = [:]
     /// The witness or group that is enough; `nil` for none.
@@ -195,7 +195,7 @@ extension LogPolicy {
             }
         }
 
-        /// Without the slash at its end; what is submitted is public, but a stranger must not decide what is signed.
+        /// The URL without its final slash; submissions are public, but an attacker must not decide what is signed.
         private static func url(_ text: String) -> String? {
             let url = text.hasSuffix("/") ? String(text.dropLast()) : text
             guard let request = try? ClientRequest(.post, url: url + "/add-checkpoint") else { return nil }

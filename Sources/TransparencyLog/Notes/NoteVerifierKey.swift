@@ -66,7 +66,7 @@ package struct NoteVerifierKey: Hashable, Sendable, CustomStringConvertible {
         signature.keyID == keyID && signature.name.utf8.elementsEqual(name.utf8)
     }
 
-    /// The signature with what it says, if this key made it over that text; else nil.
+    /// The signature and its contents, if this key made it over that text; otherwise nil.
     func verify(_ signature: NoteSignature, of text: [UInt8]) -> VerifiedSignature? {
         switch algorithm {
         case .ed25519:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 
-/// A text with signatures below it, of which a reader may know some.
+/// A text with signatures below it; a reader may know only some of the keys.
 ///
-/// The text, an empty line, and a line for each signature: `— NAME BASE64`, where the Base64 holds the key's id, 4 bytes,
-/// and the signature. Held to bytes: what is served is what was parsed.
+/// The text, an empty line, and a line for each signature: `— NAME BASE64`, where the Base64 holds the key's id, 4
+/// bytes, and the signature. The bytes that are served are exactly the bytes that were parsed.
 ///
 /// Source: [C2SP signed-note](https://c2sp.org/signed-note).
 package struct SignedNote: Hashable, Sendable {
@@ -52,7 +52,7 @@ package struct SignedNote: Hashable, Sendable {
         return bytes
     }
 
-    /// The same note with one more signature; one that it has already is not added again.
+    /// The same note with one more signature; a signature that it already has is not added again.
     package func adding(_ signature: NoteSignature) -> SignedNote {
         var note = self
         if !signatures.contains(signature) { note.signatures.append(signature) }
@@ -109,7 +109,7 @@ package struct NoteSignature: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads a line, without its line feed; nil if it is none.
+    /// Reads a line, without its line feed; nil if it is not a signature.
     package init?(line: ArraySlice<UInt8>) {
         let parts = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].elementsEqual(Self.dash),

@@ -9,7 +9,7 @@ package func reading<Value>(_ body: @autoclosure () throws(StorageError) -> Valu
 /// Why the log could not be read to its end.
 package enum AuditReadError: Error, Hashable, Sendable, CustomStringConvertible {
     case database(StorageError)
-    /// There is no entry of this index, or it is not one that the service wrote.
+    /// The entry with this index is missing, or the service did not write it.
     case damaged(index: Int64)
     /// Entries, tiles and head do not fit together.
     case log(LogFault)

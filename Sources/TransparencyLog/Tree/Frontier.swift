@@ -40,7 +40,7 @@ package struct Frontier: Hashable, Sendable {
         return completed
     }
 
-    /// The hash that stands for all leaves and their order.
+    /// The hash over all leaves and their order.
     package var rootHash: SHA256Digest {
         guard var hash = roots.last else { return TreeHash.empty }
         for root in roots.dropLast().reversed() { hash = TreeHash.node(root, hash) }

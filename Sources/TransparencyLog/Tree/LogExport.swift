@@ -39,9 +39,9 @@ package enum LogExportError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// Writes the log into a folder as tlog-tiles has it, for whoever verifies it without this program or its database.
+/// Writes the log into a folder in the tlog-tiles layout, to be verified without this program or its database.
 ///
-/// It may be repeated and interrupted: what is there is compared, and only what is missing is written; the checkpoint comes
+/// An export may be repeated and interrupted: it compares what is there and writes only what is missing, the checkpoint
 /// last.
 package struct LogExport {
     /// What an export did.
@@ -57,16 +57,16 @@ package struct LogExport {
     private let folder: LogFolder
     private let progress: ProgressReport
 
-    /// `progress` is told how many entries are written.
+    /// `progress` is called with the number of entries written.
     package init(reader: LogReader, folder path: String, progress: @escaping ProgressReport = { _, _ in }) {
         self.reader = reader
         folder = LogFolder(path: path)
         self.progress = progress
     }
 
-    /// Exports the tree of a checkpoint, or the newest one where there is no checkpoint.
+    /// Exports the tree of a checkpoint, or the newest tree if there is no checkpoint.
     ///
-    /// The tree is compared with the checkpoint, and with the one that the folder has, before anything is written.
+    /// Before it writes anything, it compares the tree with the checkpoint and with the checkpoint in the folder.
     package func write(_ checkpoint: PublishedCheckpoint?) throws(LogExportError) -> Report {
         let head = try head(of: checkpoint)
         try requireEarlierTree(than: head)
@@ -100,11 +100,11 @@ package struct LogExport {
         }
     }
 
-    /// The folder must be of an earlier time of this log, under whatever name: if this one was changed or has lost entries, the
-    /// folder's checkpoint is the proof of that.
+    /// The folder must hold an earlier state of this log, under any name: if this log was changed or has lost entries,
+    /// the folder's checkpoint proves that.
     private func requireEarlierTree(than head: TreeHead) throws(LogExportError) {
         guard let present = try folder.read(Self.checkpointName, atMost: 65_536) else { return }
-        // Its signatures are for who verifies; that it is of this tree needs none.
+        // The signatures are for verifiers; a comparison with this tree needs none.
         let lines = present.split(separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
         let text = lines.prefix(3).flatMap { $0 + [UInt8(ascii: "\n")] }
         guard let earlier = try? Checkpoint(parsing: text) else {
@@ -155,7 +155,7 @@ package struct LogExport {
         } catch {
             throw .log(error)
         }
-        // An earlier export may have come further than this one is to come, but never further than the log.
+        // An earlier export may be larger than this one, but never larger than the log.
         guard let bytes else { throw .differs(path: "\(folder.path)/\(name)") }
         switch try folder.put(bytes, at: name) {
         case .written: report.written += 1

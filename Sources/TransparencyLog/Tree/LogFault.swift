@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// In what way the stored log is not the one that was written; nothing is added to such a log.
+/// How the stored log differs from the log that was written; nothing is added to such a log.
 package enum LogFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The row that says how long the log is and what its root is can't be found.
     case headMissing
@@ -10,7 +10,7 @@ package enum LogFault: Error, Hashable, Sendable, CustomStringConvertible {
     case rootDiffers(size: Int64)
     /// A tile is missing, or not as wide as the log's size wants it.
     case tileDamaged(level: Int, index: Int64)
-    /// An entry is missing, or not one that the service wrote.
+    /// An entry is missing, or the service did not write it.
     case entryDamaged(index: Int64)
     /// The log no longer begins with the entries that it had: it was put back to an earlier state, or replaced.
     case notContinued(size: Int64)

@@ -13,7 +13,7 @@ struct LogFolder {
         case same
     }
 
-    /// Puts a file there whose contents can only be these; what is there already is compared.
+    /// Writes a file that can only have these contents; an existing file is compared instead.
     func put(_ bytes: [UInt8], at name: String) throws(LogExportError) -> Outcome {
         if let present = try read(name, atMost: bytes.count + 1) {
             guard present == bytes else { throw .differs(path: "\(path)/\(name)") }
@@ -44,7 +44,7 @@ struct LogFolder {
         try syncFolder(folder)
     }
 
-    /// The bytes of a file, at most so many; nil where there is none.
+    /// The bytes of a file, at most `maximum`; nil if there is no file.
     func read(_ name: String, atMost maximum: Int) throws(LogExportError) -> [UInt8]? {
         let file = "\(path)/\(name)"
         let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
@@ -92,7 +92,7 @@ struct LogFolder {
         return widths
     }
 
-    /// Makes the folders that a file needs, and returns the one that it lies in.
+    /// Makes the folders that a file needs, and returns the file's own folder.
     private func makeFolder(of file: String) throws(LogExportError) -> String {
         let parts = file.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         let folder = parts.joined(separator: "/")

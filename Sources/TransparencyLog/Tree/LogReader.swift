@@ -4,8 +4,8 @@ package import Storage
 
 /// Reads the log as a tree: heads, proofs, tiles, bundles of entries.
 ///
-/// One thread uses it, through a connection that may be one that only reads. What a tree of some size had never changes, so
-/// that reads need not be of one moment.
+/// One thread uses it, through a connection that may be read-only. The contents of a tree of a given size never change,
+/// so several reads need no common snapshot.
 package struct LogReader {
     let tables: LogTables
 
@@ -16,7 +16,7 @@ package struct LogReader {
     /// The newest tree; without entries where there are none.
     package func head() throws(AuditReadError) -> TreeHead { try tables.head() }
 
-    /// The head, held to the entries and tiles as whoever adds to the log holds it; others may add to it meanwhile.
+    /// The head, checked against the entries and tiles as a writer checks it; others may add to the log meanwhile.
     ///
     /// - Throws: ``AuditReadError/log(_:)`` where the log is not as it was written.
     package func checkedHead() throws(AuditReadError) -> TreeHead {
@@ -40,14 +40,14 @@ package struct LogReader {
         return try nodes.hashes(of: MerkleProof.inclusion(of: index, inSize: size))
     }
 
-    /// The hashes that show that the tree of size `new` begins with that of size `old`.
+    /// The hashes that prove that the tree of size `new` begins with the tree of size `old`.
     package func consistencyProof(from old: Int64, to new: Int64) throws(AuditReadError) -> [SHA256Digest] {
         let nodes = try nodes(ofSize: new)
         guard old >= 0, old <= new else { throw .noSuchTree(size: old) }
         return try nodes.hashes(of: MerkleProof.consistency(from: old, to: new))
     }
 
-    /// 32 bytes for each hash of a tile; nil for one that no tree of this log has, or will only have.
+    /// 32 bytes for each hash of a tile; nil if the log's tree does not have the tile, or not yet.
     package func tile(_ tile: TileCoordinate) throws(AuditReadError) -> [UInt8]? {
         let head = try head()
         guard tile.isImplied(byTreeSize: head.size) else { return nil }
@@ -55,9 +55,9 @@ package struct LogReader {
         return Array(hashes.prefix(tile.width * SHA256Digest.byteCount))
     }
 
-    /// `width` entries, 1...256, from that of index 256 times `n`, before each its length in two bytes, the higher first.
+    /// `width` entries, 1...256, from index 256 times `n` on; each follows its length in two bytes, big-endian.
     ///
-    /// - Returns: nil where the log has not so many.
+    /// - Returns: nil if the log has fewer entries.
     package func entryBundle(_ n: Int64, width: Int) throws(AuditReadError) -> [UInt8]? {
         guard let tile = TileCoordinate(level: 0, index: n, width: width) else { return nil }
         guard tile.isImplied(byTreeSize: try head().size) else { return nil }
@@ -71,13 +71,13 @@ package struct LogReader {
         return bundle
     }
 
-    /// The exact bytes of an entry; nil where the log has not so many.
+    /// The exact bytes of an entry; nil if the log has fewer entries.
     package func entry(_ index: Int64) throws(AuditReadError) -> [UInt8]? {
         guard index >= 0, index < (try head().size) else { return nil }
         return try entries(in: index..<index + 1).first
     }
 
-    /// Entries of one tile of level 0, held to their hashes in it if it is full, and so stored.
+    /// Entries of one tile of level 0, checked against the tile's hashes if it is full, and so stored.
     private func entries(in span: Range<Int64>) throws(AuditReadError) -> [[UInt8]] {
         var entries: [[UInt8]] = []
         try tables.entries(in: span) { entries.append($0) }

@@ -53,7 +53,7 @@ package struct LogTables {
         guard next == end else { throw .damaged(index: min(next, end)) }
     }
 
-    /// The hashes of a stored tile, which may be wider than is asked for; nil where there is none.
+    /// The hashes of a stored tile, which may be wider than requested; nil if there is no such tile.
     func tile(level: Int, index: Int64) throws(AuditReadError) -> [UInt8]? {
         var hashes: [UInt8]?
         try rows(

@@ -5,7 +5,7 @@ package import Cryptography
 ///
 /// Source: RFC 6962 sections 2.1.1 and 2.1.2, and RFC 9162 sections 2.1.3.2 and 2.1.4.2 for the checks.
 package enum MerkleProof {
-    /// The spans of leaves whose hashes prove the inclusion of one, the one nearest to it first.
+    /// The spans of leaves whose hashes prove the inclusion of one leaf; the span nearest to the leaf is first.
     static func inclusion(of index: Int64, inSize size: Int64) -> [Range<Int64>] {
         precondition(0..<size ~= index, "the tree has the leaf")
         var spans: [Range<Int64>] = []
@@ -19,7 +19,7 @@ package enum MerkleProof {
         return spans.reversed()
     }
 
-    /// The spans of leaves whose hashes prove that a tree begins with a smaller one; none if that is empty or the same.
+    /// The spans of leaves whose hashes prove that a tree begins with an older tree; none if that is empty or the same.
     static func consistency(from old: Int64, to new: Int64) -> [Range<Int64>] {
         precondition(0...new ~= old, "the tree was not larger before")
         guard old > 0, old < new else { return [] }
@@ -31,7 +31,7 @@ package enum MerkleProof {
             spans.append(old <= middle ? right : left)
             span = old <= middle ? left : right
         }
-        // What begins at 0 is the old tree itself, which whoever checks the proof knows.
+        // The span that begins at 0 is the old tree itself, which the verifier knows.
         if span.lowerBound > 0 { spans.append(span) }
         return spans.reversed()
     }
@@ -41,7 +41,7 @@ package enum MerkleProof {
         1 << (Int64.bitWidth - 1 - (Int64(span.count) - 1).leadingZeroBitCount)
     }
 
-    /// The root that a proof of inclusion leads to; nil if it has not as many hashes as the place wants.
+    /// The root that a proof of inclusion leads to; nil if the proof has too few or too many hashes for the position.
     package static func root(
         of leaf: SHA256Digest,
         at index: Int64,

@@ -4,7 +4,7 @@
 ///
 /// The hashes of level L are those of the trees of 256^L leaves. Source: C2SP tlog-tiles.
 package struct TileCoordinate: Hashable, Sendable {
-    /// How many levels of the tree one tile stands for.
+    /// How many levels of the tree one tile covers.
     static let height = 8
     /// How many hashes a full tile has.
     package static let fullWidth = 256
@@ -44,9 +44,9 @@ package enum TilePath: Hashable, Sendable {
     /// `width` entries, 1...256, from the one of index 256 times `index`.
     case entries(index: Int64, width: Int)
 
-    /// Reads `0/x001/x234/067`, `0/x001/x234/067.p/112` or `entries/x001/x234/067`, without what stands before.
+    /// Reads `0/x001/x234/067`, `0/x001/x234/067.p/112` or `entries/x001/x234/067`, without the path before it.
     ///
-    /// Each tile has one text; nil for every other: leading zeros, empty groups, a width of 0 or 256.
+    /// Each tile has exactly one text. Any other text gives nil: leading zeros, empty groups, a width of 0 or 256.
     package init?(_ text: ArraySlice<UInt8>) {
         guard let slash = text.firstIndex(of: UInt8(ascii: "/")) else { return nil }
         let first = text[..<slash]
@@ -62,7 +62,7 @@ package enum TilePath: Hashable, Sendable {
         }
     }
 
-    /// The text that stands for it.
+    /// The path as text.
     package var text: String {
         switch self {
         case .tile(let tile): "\(tile.level)/\(Self.text(tile.index, tile.width))"

@@ -2,7 +2,7 @@
 import Cryptography
 
 extension LogTables {
-    /// The edge of the stored tree, put together from its last tiles and the entries after them, and held to its head.
+    /// The edge of the stored tree, built from its last tiles and the entries after them, and checked against its head.
     package func edge() throws(AuditReadError) -> TreeEdge {
         let head = try head()
         var partials: [[UInt8]] = []

@@ -48,7 +48,7 @@ package struct FolderLog: LogSource {
         return read(.tile(tile), byteCount).flatMap { $0.count == byteCount ? $0 : nil }
     }
 
-    /// Nil for a file that is not there, is none, or has more bytes.
+    /// Nil if the file is missing, is not a regular file, or has more bytes.
     private func read(_ path: TilePath, _ maximum: Int) -> [UInt8]? {
         try? TextFile.read("\(folder)/tile/\(path.text)", maximumBytes: maximum)
     }

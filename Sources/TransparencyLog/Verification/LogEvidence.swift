@@ -3,10 +3,10 @@ import Cryptography
 import OfferDomain
 import Storage
 
-/// What was signed of a log and is kept: each signature is verified, and each head is one that the log must have had.
+/// The kept signatures of a log: each signature is verified, and the log must have had each signed head.
 package struct LogEvidence {
     private let key: NoteVerifierKey
-    /// The heads that were signed, each with who holds it.
+    /// The signed heads, each with its holder.
     package private(set) var promises: [LogVerifier.Promise] = []
 
     /// Believes what `key` has signed, and cosignatures that verify with their own keys.
@@ -16,7 +16,7 @@ package struct LogEvidence {
 
     /// Adds what a database keeps of this log: its checkpoint and what witnesses signed.
     ///
-    /// A cosignature is held to the key that is kept beside it; who the witness is, the policy says.
+    /// A cosignature is verified with the key that is kept beside it; the policy says who the witness is.
     package mutating func add(_ table: CheckpointTable) throws(LogDamage) {
         let (checkpoints, cosignatures): ([CheckpointTable.Stored], [CheckpointTable.StoredCosignature])
         do throws(StorageError) {

@@ -2,13 +2,13 @@
 import Cryptography
 package import Storage
 
-/// Where a log is stored that is to be verified.
+/// Where a log to be verified is stored.
 package protocol LogSource {
     /// What the log says of itself; entries up to there are looked at.
     func head() throws(LogDamage) -> TreeHead
     /// The entries of a span of at most 256, which begins at a multiple of 256; fewer if some are missing.
     func entries(in span: Range<Int64>) throws(LogDamage) -> [[UInt8]]
-    /// At least so many hashes of a tile; nil if it is not there.
+    /// At least `width` hashes of a tile; nil if the tile is not there.
     func tile(level: Int, index: Int64, width: Int) throws(LogDamage) -> [UInt8]?
     /// Whether the last tile of level 0 is stored though it is not full.
     var storesPartialLeaves: Bool { get }
@@ -42,7 +42,7 @@ package struct DatabaseLog: LogSource {
         }
     }
 
-    /// Reads entries, and names the first one that is not as it was written.
+    /// Reads entries; the error names the first entry that is not as it was written.
     package func entries(in span: Range<Int64>) throws(LogDamage) -> [[UInt8]] {
         var entries: [[UInt8]] = []
         do throws(AuditReadError) {

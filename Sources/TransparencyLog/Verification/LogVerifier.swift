@@ -5,7 +5,7 @@ import Cryptography
 ///
 /// Takes the memory of one page of entries, and about two seconds for a million of them.
 package struct LogVerifier {
-    /// A head that somebody vouched for, and who or what holds it.
+    /// A head that was vouched for, and who or what holds it.
     package struct Promise: Hashable, Sendable {
         /// Where it was found, as the subject of a sentence.
         package let source: String
@@ -24,7 +24,7 @@ package struct LogVerifier {
         package let head: TreeHead
         /// How many tiles were compared.
         package let tiles: Int
-        /// The promises, all of which were kept, from the smallest tree to the largest.
+        /// The promises, from the smallest tree to the largest; the log keeps all of them.
         package let promises: [Promise]
     }
 
@@ -37,10 +37,10 @@ package struct LogVerifier {
         self.promises = promises.sorted { $0.head.size < $1.head.size }
     }
 
-    /// Goes over the whole log, and names the first thing that is not as it was.
+    /// Verifies the whole log; the error names the first thing that is not as it was.
     ///
-    /// `goesOn` is told after each page how many entries are done, and of how many; if it says no, the verification ends
-    /// with ``LogDamage/stopped``.
+    /// After each page, `goesOn` is called with the number of entries done and the total. If it returns false, the
+    /// verification ends with ``LogDamage/stopped``.
     package func run(_ goesOn: (_ done: Int64, _ total: Int64) -> Bool = { _, _ in true }) throws(LogDamage) -> Report {
         let head = try source.head()
         if let beyond = promises.last(where: { $0.head.size > head.size }) {
@@ -85,7 +85,7 @@ private struct Replay {
         try check()
     }
 
-    /// Compares the tree with what was promised of one of its size.
+    /// Compares the tree with the promises for its size.
     mutating func check() throws(LogDamage) {
         while let next = open.first, next.head.size == edge.size {
             guard next.head == edge.head else { throw .promiseBroken(next.source, size: next.head.size) }

@@ -6,9 +6,9 @@ import HTTP
 enum WitnessAnswer: Hashable, Sendable {
     /// It signed.
     case cosigned(VerifiedSignature)
-    /// It holds a checkpoint of another size than it was told that it does.
+    /// The witness holds a checkpoint of another size than the request says.
     case holds(Int64)
-    /// It will not sign this, whenever it is asked.
+    /// The witness will not sign this, even if it is asked again.
     case refused(String)
     /// It holds a log of this name that is not the beginning of this one.
     case contradicts(String)

@@ -7,14 +7,14 @@ package import ServiceRuntime
 
 /// Submits each checkpoint to one witness, on a thread of its own, and keeps what it signs.
 ///
-/// Nothing waits for it. What it refuses is told loudly: a witness that holds more of this log than there is, or another
-/// beginning of it, has seen entries that are gone.
+/// Nothing waits for the witness. A refusal is logged as an error: a witness that holds more of this log than there is,
+/// or another beginning of it, has seen entries that are gone.
 final class WitnessLink: Sendable {
     /// What is known of the witness.
     struct Standing: Sendable {
         /// What it last signed, of this run or an earlier one.
         var cosigned: (size: Int64, seconds: Int64)?
-        /// The size that it holds, as far as it was told or said.
+        /// The size that it holds, as far as it signed or reported one.
         var held: Int64 = 0
         var fault: Fault?
         /// Since when there is a checkpoint that it has not signed.
@@ -29,7 +29,7 @@ final class WitnessLink: Sendable {
 
     let witness: LogPolicy.Witness
     private let context: WitnessContext
-    /// What the database has of the witness, whichever instance had it signed.
+    /// What the database has of the witness, whichever instance requested the signature.
     private let stored: @Sendable () -> (size: Int64, seconds: Int64)?
     private let state: Guarded<Standing>
     private let isStopping = Guarded(false)
@@ -212,7 +212,7 @@ package struct WitnessContext: Sendable {
     let publisher: CheckpointPublisher
     let clock: WallClock
     let log: Log
-    /// Told when a witness holds more of the log than there is, or another beginning of it.
+    /// Called when a witness holds more of the log than there is, or another beginning of it.
     let contradiction: @Sendable (String) -> Void
 
     package init(

@@ -29,9 +29,9 @@ package final class Witnesses: Sendable {
     private let links: [WitnessLink]
     private let clock: WallClock
 
-    /// Asks nobody before ``start()``.
+    /// Contacts no witness before ``start()``.
     ///
-    /// `stored` is what the witnesses signed in earlier runs, and `storedNow` what they have by now, for other instances too.
+    /// `stored` is what the witnesses signed in earlier runs; `storedNow` is what they have by now, for all instances.
     package init(
         _ policy: LogPolicy,
         stored: [CheckpointTable.StoredCosignature],

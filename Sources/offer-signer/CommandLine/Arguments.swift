@@ -38,10 +38,10 @@ struct Arguments {
         }
     }
 
-    /// A command line whose first plain word is one of `subcommands`, each with the options that it has beside the settings.
+    /// A command line whose first plain word is one of `subcommands`; each has its own options beside the settings.
     ///
-    /// What only another one has is refused: ignored, it would leave more done than was asked for. An option of a subcommand
-    /// comes before the setting of the same name.
+    /// An option of another subcommand is refused: if it were ignored, the command would do more than was asked for. An
+    /// option of a subcommand takes precedence over the setting of the same name.
     init(
         _ arguments: some Sequence<String>,
         subcommands: [String: [String]],
@@ -57,7 +57,7 @@ struct Arguments {
         }
     }
 
-    /// An option that there is not, with the one that was most likely meant.
+    /// The error for an unknown option, with the option that was most likely meant.
     private static func unknown(_ option: String, among known: [String]) -> CommandError {
         let other = familiar[option].flatMap { known.contains($0) ? $0 : nil } ?? nearest(to: option, among: known)
         let suggestion = other.map { "; did you mean \($0)?" } ?? ""
@@ -102,7 +102,7 @@ struct Arguments {
         return value
     }
 
-    /// That the first word is no subcommand, with the one that was most likely meant.
+    /// The error for an unknown subcommand, with the subcommand that was most likely meant.
     func unknownSubcommand(of names: [String]) -> CommandError {
         let last = names.last ?? ""
         let list = names.count > 1 ? names.dropLast().joined(separator: ", ") + " or " + last : last

@@ -66,7 +66,7 @@ enum CommandLineTool {
             Terminal.say(page(of: command, arguments))
             return .success
         }
-        // Whoever reads what is printed may go away early.
+        // The reader of the output may close it early.
         signal(SIGPIPE, SIG_IGN)
         do {
             let code = try command.run(arguments)

@@ -28,7 +28,7 @@ struct CompletionTable {
         return words.filter { seen.insert($0).inserted }
     }
 
-    /// Every option of any command, by what stands after it.
+    /// Every option of any command, by the kind of its value.
     private var options: [OptionValue: [String]] {
         let all = commands.flatMap { $0.syntax.options + $0.syntax.subcommands.flatMap(\.options) }
         let names = unique(all + Setting.allCases.map(\.flag))

@@ -3,7 +3,7 @@
 /// How the program ends; `--help` lists the same.
 enum ExitCode: Int32 {
     case success = 0
-    /// The configuration is wrong, or what was asked for is not there.
+    /// The configuration is wrong, or the requested thing does not exist.
     case failure = 1
     /// The command line was not understood.
     case usage = 2

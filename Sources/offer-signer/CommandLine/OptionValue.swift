@@ -3,7 +3,7 @@ import Configuration
 import Ledger
 import OfferService
 
-/// What stands after an option, for help and completion.
+/// The value after an option, for help and completion.
 enum OptionValue: Hashable {
     case file(String)
     case words([String])

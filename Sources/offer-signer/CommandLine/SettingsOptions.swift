@@ -35,7 +35,7 @@ enum SettingsOptions {
     }
 }
 
-/// Makes the process fit to hold keys: the first thing a command does that reads or makes one.
+/// Prepares the process to hold keys: a command that reads or makes a key does this first.
 enum KeyCustody {
     static func begin(admitsUnlockedMemory: Bool) throws(CommandError) {
         do throws(ProcessHardeningError) {

@@ -2,10 +2,10 @@
 import OfferService
 import Synchronization
 
-/// How far a command is that may take a while: one line on a terminal, kept up to date, and nothing anywhere else.
+/// The progress of a slow command: one line on a terminal, kept up to date, and nothing anywhere else.
 ///
-/// It appears once the command has taken a second, four times a second at most, and is wiped out at the end, so that what
-/// the command says stands alone.
+/// It appears once the command has taken a second and changes at most four times a second. It is erased at the end, so
+/// that only the command's own output remains.
 final class Progress: Sendable {
     private struct State {
         var shownAt: Int64
@@ -37,7 +37,7 @@ final class Progress: Sendable {
         state.withLock { state in
             guard now - state.shownAt >= 250 else { return }
             (state.shownAt, state.isShown) = (now, true)
-            // Back to the beginning of the line, and wipe out what was there.
+            // Return to the beginning of the line and erase it.
             Terminal.hint("\r\u{1B}[K" + Self.line(what, unit, done, total, milliseconds: now - begin))
         }
     }

@@ -17,7 +17,7 @@ struct SetupQuestions {
     private let arguments: Arguments
     private let asks: Bool
 
-    /// - Throws: Every option that is missing, where nobody can be asked.
+    /// - Throws: Every missing option, if no person can be asked.
     init(_ arguments: Arguments) throws(CommandError) {
         self.arguments = arguments
         asks = Terminal.canAsk
@@ -53,7 +53,7 @@ struct SetupQuestions {
         return setup
     }
 
-    /// The path of a file that is there, so that nobody is asked for the rest in vain.
+    /// The path of an existing file; a missing file is found before the other questions are asked.
     private func keyFile() throws(CommandError) -> String {
         if let given = try arguments.value("--p8") {
             guard Self.isThere(given) else { throw CommandError("--p8: \(Self.absence(of: given))") }
@@ -137,7 +137,7 @@ struct SetupQuestions {
         }
     }
 
-    /// What an option says, or the person does, who is asked until the answer fits.
+    /// The value of an option, or the person's answer; the question is repeated until the answer is valid.
     private func answer<Value>(
         _ option: String,
         _ question: String,

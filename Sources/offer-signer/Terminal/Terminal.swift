@@ -40,7 +40,7 @@ enum Terminal {
     /// Whether standard error is a terminal, on which a line can be kept up to date.
     static var canShow: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Whether somebody can be asked: questions go to standard error, answers come from standard input.
+    /// Whether a person can be asked: questions go to standard error, answers come from standard input.
     static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
     /// Asks the person at the keyboard.
@@ -59,7 +59,7 @@ enum Terminal {
             let count = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else {
-                // What was asked for did not arrive; whoever pipes it on must not take it for whole.
+                // The output did not arrive in full; a program that pipes it on must not take it for complete.
                 if descriptor == STDOUT_FILENO { cut.store(true, ordering: .relaxed) }
                 return
             }

@@ -7,9 +7,9 @@ package import OfferDomain
 package struct AppAttestSettings: Hashable, Sendable {
     /// Ten letters and digits that stand before the bundle ID in the app's ID.
     package let teamID: String
-    /// The services whose keys are taken.
+    /// The attestation services whose keys are accepted.
     package let environments: Set<AppAttestEnvironment>
-    /// What holds for offers that say nothing of their own.
+    /// The policy for offers that set none of their own.
     package let policy: GenuineAppPolicy
 
     package init(teamID: String, environments: Set<AppAttestEnvironment>, policy: GenuineAppPolicy) {

@@ -15,7 +15,7 @@ package struct RetentionMessage: Hashable, Sendable {
         self.byLanguage = byLanguage
     }
 
-    /// The message for a locale such as `de-AT`: its own, that of `de`, or the standard one.
+    /// The message for a locale such as `de-AT`: the one for `de-AT`, the one for `de`, or the standard one.
     package func id(for locale: String) -> UniqueID {
         guard !byLanguage.isEmpty else { return standard }
         var tag = Self.key(locale)[...]

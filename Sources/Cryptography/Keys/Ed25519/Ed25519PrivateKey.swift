@@ -78,7 +78,7 @@ package final class Ed25519PrivateKey: @unchecked Sendable {
         }
     }
 
-    /// Signs a message, and verifies the signature before anybody sees it; 64 bytes, the same each time.
+    /// Signs a message, and verifies the signature before returning it; 64 bytes, the same each time.
     package func signature(of message: [UInt8]) throws(SigningError) -> [UInt8] {
         var signature = [UInt8](repeating: 0, count: Ed25519PublicKey.signatureByteCount)
         var count = signature.count

@@ -2,8 +2,8 @@
 
 /// Why a text is not taken as an Ed25519 private key, or a new key is not written.
 ///
-/// The sentences say what was found and what was expected, and nothing of the key; whoever shows one adds where the
-/// text came from.
+/// The sentences say what was found and what was expected, and nothing of the key; the code that shows one adds where
+/// the text came from.
 package enum Ed25519PrivateKeyError: Error, Hashable, Sendable {
     /// Not exactly one PEM block, or a damaged one.
     case notOneBlock

@@ -48,7 +48,7 @@ package final class RSAPrivateKey: Sendable {
         try signatureRS256(of: SHA256.digest(of: message))
     }
 
-    /// Signs a message whose SHA-256 digest that is.
+    /// Signs a message, given its SHA-256 digest.
     package func signatureRS256(of digest: SHA256Digest) throws(SigningError) -> [UInt8] {
         let signers = try signers()
         let byteCount = publicKey.modulusByteCount

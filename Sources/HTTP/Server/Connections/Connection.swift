@@ -2,12 +2,12 @@
 import CLibEvent
 import Glibc
 
-/// One client's connection: its bytes in, its requests one at a time to the responder, and the answers out.
+/// One client's connection: it reads bytes, passes requests one at a time to the responder, and sends the responses.
 ///
-/// The socket is watched edge-triggered, for reading and writing at once, from the beginning to the end, so that no request
-/// costs a change of interest. Hence nobody tells twice of what has come: ``mayHaveInput`` remembers it while a request is
-/// being answered, during which nothing is read. That is also what holds a client back that sends faster than it is
-/// answered.
+/// The socket is watched edge-triggered, for reading and writing at once, from beginning to end, so that no request
+/// costs a change of interest. Each arrival is therefore reported only once. ``mayHaveInput`` remembers it while a
+/// request is being answered; during that time nothing is read. This also slows down a client that sends faster than
+/// the server answers.
 ///
 /// `@unchecked Sendable`: touched only on the thread of its event loop. It is handed to tasks that prefer that loop.
 @safe
@@ -22,7 +22,7 @@ final class Connection: @unchecked Sendable {
         case head, body
         /// The responder has the request.
         case answering
-        /// The answer is to be put together, or the client has not taken all of it yet.
+        /// The response must be assembled, or the client has not taken all of it yet.
         case writing
         /// The last answer goes out, and what the client still sends is thrown away.
         case leaving
@@ -43,12 +43,12 @@ final class Connection: @unchecked Sendable {
     private var event: OpaquePointer?
     /// Whether something may have come that was not read, or the end.
     private var mayHaveInput = false
-    /// Whether the client has said that it will send no more; what it sent before may be unread.
+    /// Whether the client has ended its output; bytes that it sent before may be unread.
     private var endHasCome = false
     /// Whether everything was read, and the end after it.
     private var inputIsOver = false
     private var scanner: RequestHeadScanner
-    /// What ``ServerState/takeBodyBytes(_:from:)`` counted for the request at hand.
+    /// What ``ServerState/takeBodyBytes(_:from:)`` counted for the current request.
     private var takenBodyBytes = 0
     /// What was read and not scanned, because a request before it is being answered: from `pendingStart` on.
     private var pending: [UInt8] = []
@@ -96,7 +96,7 @@ final class Connection: @unchecked Sendable {
         case .fresh, .idle: 0
         case .handshake, .head, .body: 1
         case .writing: 2
-        // Who is being told to go is gone in two seconds.
+        // A rejected connection ends by itself within two seconds.
         case .answering, .leaving, .closed: nil
         }
     }
@@ -117,9 +117,9 @@ final class Connection: @unchecked Sendable {
         return true
     }
 
-    /// Sets the socket up; refuses the client if its address has as many connections as it may, or if there are too many.
+    /// Sets the socket up; refuses the client if its address, or the whole server, has too many connections.
     func begin(isCountedForAddress isCounted: Bool, isOverTotal: Bool) {
-        // An answer that is too large for one segment would else wait for the client's delayed ACK.
+        // A response that is too large for one segment would otherwise wait for the client's delayed ACK.
         setOption(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
         isCountedForAddress = isCounted
         guard !isCountedForAddress || isOverTotal else { return }
@@ -218,8 +218,8 @@ final class Connection: @unchecked Sendable {
         case .bytes(let count, let areAll):
             let bytes = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count]).assumingMemoryBound(to: UInt8.self)
             unsafe take(bytes.span)
-            // A reset may lie behind the bytes, of which libevent does not tell apart, and nobody will tell again. An answer
-            // would run into it; without one, only reading does.
+            // A reset may follow the bytes. libevent does not distinguish it and reports it only once. Sending a
+            // response would detect it; without a response, only reading does.
             if areAll, !endHasCome, phase == .answering { mayHaveInput = false }
         case .nothing: mayHaveInput = false
         case .end: inputHasEnded()
@@ -230,7 +230,7 @@ final class Connection: @unchecked Sendable {
     private func inputHasEnded() {
         mayHaveInput = false
         inputIsOver = true
-        // One that is refused may still read why.
+        // A refused client may still read the reason.
         if phase != .leaving || unsent.isEmpty { close() }
     }
 
@@ -266,9 +266,9 @@ final class Connection: @unchecked Sendable {
         }
     }
 
-    /// A body that is complete by now is too short to be counted: it came in one piece, which has no more than 16 KiB.
+    /// A body that is already complete is too short to be counted: it came in one piece of at most 16 KiB.
     private func enterBody() {
-        // Said before it comes, where that can be said; room that is there is taken by what does come.
+        // The refusal comes before the body where possible; only bytes that arrive take room.
         guard server.state.hasRoom(forBody: scanner.bodyLength, from: peer.group) else {
             return refuse(.tooManyBodyBytes)
         }
@@ -278,7 +278,7 @@ final class Connection: @unchecked Sendable {
         sendUnsent()
     }
 
-    /// Counts what has come of the body since it was counted last; false if there is no room for it.
+    /// Counts the bytes of the body that arrived since the last count; false if there is no room for them.
     private func takeBodyBytes() -> Bool {
         let bytes = scanner.bodyBytesReceived - Limits.uncountedBodyBytes - takenBodyBytes
         guard bytes > 0 else { return true }
@@ -322,7 +322,7 @@ final class Connection: @unchecked Sendable {
         server.sendSoon(self)
     }
 
-    /// Sends what ``answer(with:answersHead:)`` was given, unless that has been done meanwhile.
+    /// Sends the response that ``answer(with:answersHead:)`` received, unless that has happened already.
     func sendAnswer() {
         guard phase == .writing, var response = answer.take() else { return }
         if !answersHead, let pieces = response.rest {
@@ -333,8 +333,7 @@ final class Connection: @unchecked Sendable {
         receive()
     }
 
-    /// Puts head and body together in one piece if they are small, and else in two, and sends them as far as the socket
-    /// takes them.
+    /// Assembles head and body in one piece if they are small, otherwise in two, and sends as much as the socket takes.
     private func send(_ response: Response, answersHead: Bool, closes: Bool) {
         let (bodyStart, closes) = server.render(response, answersHead: answersHead, closes: closes)
         closesAfterAnswer = closes
@@ -400,7 +399,7 @@ final class Connection: @unchecked Sendable {
             if unsent.isEmpty { (unsent, unsentBody) = (unsentBody, []) }
         }
         switch phase {
-        // Until it is put together, only what goes before the answer has been sent.
+        // Until the response is assembled, only what precedes it has been sent.
         case .writing where answer == nil: answerHasBeenSent()
         case .leaving: lastAnswerHasBeenSent()
         default: break
@@ -424,7 +423,7 @@ final class Connection: @unchecked Sendable {
         )
     }
 
-    /// Closes after an answer: at once, unless the client has sent more than was asked of it.
+    /// Closes after a response: at once, unless the client has sent further bytes.
     private func leave() {
         let hasSentMore = !pending.isEmpty || moreHasCome()
         pending = []

@@ -8,7 +8,7 @@ import Glibc
 @safe
 struct ConnectionSocket {
     enum Reception: Hashable {
-        /// So many bytes are in the buffer; whether they are all that had come.
+        /// The buffer holds that many bytes; `areAll` says whether they are all that had arrived.
         case bytes(Int, areAll: Bool)
         /// Nothing more has come.
         case nothing
@@ -80,7 +80,7 @@ struct ConnectionSocket {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .nothing
         case SSL_ERROR_ZERO_RETURN: return .end
         default:
-            // Left in the thread's queue, they would be taken for somebody else's.
+            // Errors left in the thread's queue would be attributed to another connection.
             ERR_clear_error()
             return .failed
         }
@@ -99,9 +99,9 @@ struct ConnectionSocket {
         }
     }
 
-    /// Sends the beginning of the bytes, of which there is at least one.
+    /// Sends the beginning of `bytes`, which must not be empty.
     ///
-    /// After ``Transmission/full`` the same bytes have to come again before any others: that is how TLS wants it.
+    /// After ``Transmission/full``, the caller must pass the same bytes again before any others: TLS requires that.
     func send(_ bytes: RawSpan) -> Transmission {
         guard let session = unsafe session else { return sendPlain(bytes) }
         var count = 0
@@ -138,7 +138,7 @@ struct ConnectionSocket {
         shutdown(socket, Int32(SHUT_WR))
     }
 
-    /// Sends TLS's own end; whether it arrives, nobody depends on.
+    /// Sends TLS's close notification; nothing depends on its arrival.
     private func sayGoodbye() {
         guard let session = unsafe session, handshakeIsComplete else { return }
         unsafe SSL_shutdown(session)

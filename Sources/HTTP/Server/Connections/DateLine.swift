@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// As in Clock.swift: whose header brings `timespec` in depends on the order in which modules are read.
+// As in Clock.swift: which header provides `timespec` depends on the order in which modules are read.
 import CCurl
 import Glibc
 
-/// An answer's `Date`, written anew when the second has changed.
+/// A response's `Date` line, rewritten when the second changes.
 struct DateLine {
     private var second = Int.min
     private var bytes: [UInt8] = []

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What large bodies take that are under way, in all and of each neighbour.
+/// The bytes of large bodies in progress, in total and per address group.
 struct LargeBodies {
     private(set) var bytes = 0
     private var bytesByAddress: [PeerAddress.Address: Int] = [:]
 
-    /// Whether there is room for so many bytes more from that neighbour.
+    /// Whether there is room for `more` bytes from that address group.
     func haveRoom(for more: Int, from group: PeerAddress.Address, _ limits: Limits) -> Bool {
         bytes + more <= limits.bodyBytesInAll
             && bytesByAddress[group, default: 0] + more <= limits.bodyBytesPerAddress

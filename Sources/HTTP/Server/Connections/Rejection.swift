@@ -64,7 +64,7 @@ package enum Rejection: Hashable, Sendable {
         }
     }
 
-    /// A sentence for whoever sent the request.
+    /// A sentence for the client that sent the request.
     package var explanation: String {
         switch self {
         case .malformed(let malformation): malformation.rawValue
@@ -84,9 +84,9 @@ package enum Rejection: Hashable, Sendable {
     }
 }
 
-/// What is wrong with a request that is not HTTP/1.1; the raw value is a sentence for whoever sent it.
+/// What is wrong with a request that is not HTTP/1.1; the raw value is a sentence for the client.
 ///
-/// Each is something that two readers could understand differently, which is how requests are smuggled past a proxy.
+/// Two parsers could understand each of these differently, which is how requests are smuggled past a proxy.
 /// Source: RFC 9112, sections 2.2, 3, 5 and 6.3.
 package enum Malformation: String, CaseIterable, Hashable, Sendable {
     case lineEnd = "A line does not end in CR LF."

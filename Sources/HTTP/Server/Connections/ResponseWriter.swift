@@ -50,7 +50,7 @@ struct ResponseWriter {
     }
 
     private mutating func begin(_ status: Int, _ headers: [(name: String, value: String)]) {
-        // Mostly it is the very same list, and nobody has to look into it.
+        // Usually it is the very same list, so its elements need no comparison.
         let areSame = headers.span.isIdentical(to: self.headers.span) || headers.elementsEqual(self.headers, by: ==)
         guard status != self.status || !areSame else { return }
         self.status = status
@@ -157,7 +157,7 @@ extension OutputSpan<UInt8> {
         unsafe append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount).span)
     }
 
-    /// Appends all of `text`, for which there must be room.
+    /// Appends all of `text`; the caller must ensure that there is room.
     fileprivate mutating func append(_ text: Span<UInt8>) {
         precondition(text.count <= freeCapacity, "no room for a text")
         unsafe text.withUnsafeBufferPointer { text in

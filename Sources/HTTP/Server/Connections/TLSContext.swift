@@ -29,8 +29,8 @@ final class TLSContext: @unchecked Sendable {
         // Without this, OpenSSL asks the terminal for the passphrase of an encrypted key.
         unsafe SSL_CTX_set_default_passwd_cb(context) { _, _, _, _ in 0 }
         unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_MAX_CERT_LIST, Self.maximumCertificateBytes, nil)
-        // In place of OpenSSL's search for a chain, which a stranger could make long; that a client has the key is checked
-        // all the same.
+        // Replaces OpenSSL's search for a chain, which an unauthenticated client could make long. OpenSSL still checks
+        // that the client has the key.
         unsafe SSL_CTX_set_cert_verify_callback(context, { _, _ in 1 }, nil)
         try read(configuration)
     }
@@ -84,7 +84,7 @@ final class TLSContext: @unchecked Sendable {
         return unsafe session
     }
 
-    /// Of a client's chain: enough for several certificates with RSA keys, and little to keep for a stranger.
+    /// Limit of a client's chain: enough for several certificates with RSA keys, yet little memory per connection.
     private static let maximumCertificateBytes = 16_384
 
     /// Empties this thread's queue of OpenSSL errors into words, oldest first, each once.
@@ -111,9 +111,9 @@ final class TLSContext: @unchecked Sendable {
 /// One after 16 million records is enough to keep a key safe (RFC 8446, section 5.5).
 private let mostKeyUpdates = 32
 
-/// Counts how often a client changes its key; too often counts as the end of what it sends.
+/// Counts how often a client changes its key; too many changes count as the end of its input.
 ///
-/// OpenSSL reads on for as long as nothing but that comes, without end, and nobody else on the event loop would be heard.
+/// OpenSSL keeps reading while only key changes arrive. An endless stream of them would block the whole event loop.
 private let messageHasPassed:
     @convention(c) (Int32, Int32, Int32, UnsafeRawPointer?, Int, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
         isSent,

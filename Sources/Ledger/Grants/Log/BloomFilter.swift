@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of subjects that says of most others that they are not in it.
+/// A set of subjects that recognizes most other subjects as absent.
 ///
 /// Described by Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970.
-/// Subjects are keyed digests of 16 bytes, so their own bytes say which four bits they set. With as many as it was made
-/// for, it takes one other in 400 for one of them, and leaves none of them out.
+/// Subjects are keyed digests of 16 bytes, so their own bytes select the four bits that they set. A full filter has 1
+/// false positive in 400, and no false negatives.
 struct BloomFilter {
     private var words: [UInt64]
     /// One less than the number of bits, which is a power of two.
@@ -13,7 +13,7 @@ struct BloomFilter {
     let capacity: Int
     private var count = 0
 
-    /// An empty filter with room for so many subjects, and 16 to 32 bits for each.
+    /// An empty filter with room for `capacity` subjects, and 16 to 32 bits for each.
     init(capacity: Int) {
         var bits = 64
         while bits < capacity * 16, bits < 1 << 32 { bits *= 2 }
@@ -22,11 +22,11 @@ struct BloomFilter {
         self.capacity = bits / 16
     }
 
-    /// Whether it has more subjects than it was made for, and so makes more mistakes.
+    /// Whether it has more subjects than its capacity, and so more false positives.
     var isFull: Bool { count > capacity }
 
     mutating func insert(_ subject: [UInt8]) {
-        // One that is inserted again takes no room.
+        // A subject that is inserted again takes no room.
         guard !mayContain(subject) else { return }
         for probe in 0..<4 {
             let bit = bit(probe, of: subject)
@@ -35,7 +35,7 @@ struct BloomFilter {
         count += 1
     }
 
-    /// False only of a subject that was not inserted.
+    /// False only for a subject that was not inserted.
     func mayContain(_ subject: [UInt8]) -> Bool {
         for probe in 0..<4 {
             let bit = bit(probe, of: subject)

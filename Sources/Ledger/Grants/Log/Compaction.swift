@@ -12,15 +12,15 @@ struct Compaction {
 }
 
 extension GrantLog {
-    /// Whether there are so many new grants that some of their offsets should be added to the blocks.
+    /// Whether there are enough new grants to add some of their offsets to the blocks.
     var isCompactionDue: Bool {
         let most = max(compactsAbove, policy.mostNewGrants(ofLog: nextEntry))
         return !isStale && (compaction != nil || memtable.count > most)
     }
 
-    /// Adds some of them, in a transaction of its own, between two others.
+    /// Adds some of the new offsets to the blocks, in a separate transaction between two others.
     ///
-    /// The memtable keeps all until the last one is added, so it may stop anywhere, and begins again after a crash.
+    /// The memtable keeps all offsets until the last is added: it may stop anywhere, and begins again after a crash.
     func compactSome() throws(StorageError) {
         guard isCompactionDue else { return }
         var current = compaction ?? Compaction(end: nextEntry)
@@ -42,7 +42,7 @@ extension GrantLog {
 
     /// Adds the offsets of the next subjects.
     ///
-    /// None, if another connection has written meanwhile, since it may have removed some: ``begun()`` sees that too.
+    /// Adds none if another connection wrote meanwhile, since it may have removed grants; ``begun()`` sees that too.
     private func addSome(_ current: inout Compaction) throws(StorageError) {
         guard try connection.stampOfOthers() == stampOfOthers else { return }
         let (all, share) = (GrantOffset.prefixes.upperBound, policy.offsetsPerTransaction)

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
 
-/// Says of most subjects, without asking the database, that nothing was ever granted to them.
+/// Shows for most subjects, without asking the database, that they never got a grant.
 ///
-/// Each new grant is added, and earlier ones are read some at a time. Until all are read, every subject may have grants. Only
-/// for a database that one service has to itself. Used by one thread.
+/// Each new grant is added, and earlier ones are read in batches. Until all are read, every subject may have grants.
+/// Only for a database that no other service uses. Used by one thread.
 struct GrantFilter {
     /// How far the earlier grants are read.
     fileprivate struct Reading {
-        /// Of the log, those that were recorded before this entry: later ones are added one by one.
+        /// Grants of the log from before this entry are read; later ones are added one by one.
         let end: Int64
         var position = Position.log(after: -1)
     }
 
-    /// After which row to go on.
+    /// The row after which reading continues.
     ///
-    /// First the log, then `grants`: so a grant that is copied meanwhile is met in one of the two, if not in both.
+    /// The log comes first, then `grants`: so a grant that is copied meanwhile is read in at least one of the two.
     fileprivate enum Position {
         case log(after: Int64)
         case grants(subject: [UInt8])
@@ -27,7 +27,7 @@ struct GrantFilter {
     private var reading: Reading?
     private var hasAll = false
 
-    /// Knows nothing yet, and has room for so many subjects at first.
+    /// An empty filter; `room` is how many subjects it has room for at first.
     init(room: Int) {
         filter = ScalableBloomFilter(room: room)
         copied = ScalableBloomFilter(room: min(room, Self.roomForCopied))
@@ -59,9 +59,9 @@ struct GrantFilter {
     /// Whether there is something to be read.
     var isReadingDue: Bool { !hasAll }
 
-    /// Reads at most so many rows, between two transactions; the log has that many entries.
+    /// Reads at most `rows` rows, between two transactions; the log has `entries` entries.
     ///
-    /// When it throws, it has forgotten everything.
+    /// On an error, the filter is empty again.
     mutating func readSome(
         _ rows: Int,
         ofLog entries: Int64,
@@ -77,7 +77,7 @@ struct GrantFilter {
 }
 
 extension GrantFilter.Reading {
-    /// Reads on; answers whether that was all.
+    /// Reads the next rows; returns whether they were the last.
     mutating func read(
         _ most: Int,
         into filter: inout ScalableBloomFilter,
@@ -116,7 +116,7 @@ extension GrantFilter.Reading {
         }
     }
 
-    /// Inserts the subjects of an answer; answers where its last row is, or `nil` if the table has no more.
+    /// Inserts the subjects of an answer; returns the position of its last row, or `nil` if the table has no more.
     private func read(
         _ sql: SQL,
         _ most: Int,
@@ -128,7 +128,7 @@ extension GrantFilter.Reading {
         var last: GrantFilter.Position?
         try connection.rows(sql) { row in
             let subject = row.blob(0)
-            // Only another program can have written other subjects, and none is looked up.
+            // Only another program can have written a subject of another length; none is looked up.
             if subject.count == GrantOffset.subjectBytes { insert(subject) }
             count += 1
             if count == most { last = position(row) }

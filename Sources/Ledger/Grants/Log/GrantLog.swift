@@ -4,10 +4,10 @@ import Storage
 
 /// The grants in the order of time, in SQLite, with an index by subject: a log-structured merge of two levels.
 ///
-/// Customers come in no order, so writing each grant among those of its customer would write a page of the database for
-/// each. A grant is written at the end of the log instead. Its offset is in a table in memory at first, which can be made
-/// again from the log, and by compaction gets into sorted blocks on disk. A filter of all subjects with grants spares most
-/// look-ups. A few grants are in `grants` too, or alone: those of subjects with many. Used by one thread, inside an open
+/// Customers come in no order, so storing grants by customer would write a database page for each grant. A grant is
+/// written at the end of the log instead. Its offset is first in a table in memory, which can be made again from the
+/// log. Compaction moves it into sorted blocks on disk. A filter of all subjects with grants avoids most look-ups. A
+/// few grants are also, or only, in `grants`: those of subjects with many. Used by one thread, inside an open
 /// transaction. See decision 46.
 final class GrantLog {
     let connection: any DatabaseConnection
@@ -24,13 +24,13 @@ final class GrantLog {
     private(set) var nextEntry: Int64 = 0
     /// Whether there may be grants whose offsets are unknown.
     private(set) var isStale = true
-    /// The entry whose grants were written last, and how many rows it has.
+    /// The entry of the last written grants, and how many rows it has.
     private var newest = (entry: Int64(-1), rows: Int64(0))
-    /// The compaction that is under way.
+    /// The running compaction.
     var compaction: Compaction?
-    /// With no more new grants than this, none begins: the last one failed.
+    /// After a failed compaction, the next one begins only with more new grants than this.
     var compactsAbove = 0
-    /// What was read last of ``blocks`` in this transaction: who is asked about may be granted something next.
+    /// The last reads of ``blocks`` in this transaction: a subject that was looked up may get a grant next.
     private var knownEntries: [(subject: [UInt8], entries: [Int64])] = []
     /// A request rarely has more names.
     private static let mostKnownEntries = 4
@@ -84,7 +84,7 @@ final class GrantLog {
         )
         try connection.rows(rows) { row in
             let (entry, subject) = (GrantLogRow.entry(ofPlace: row.integer(0)), row.blob(1))
-            // Only another program can have written other subjects, and none is looked up.
+            // Only another program can have written a subject of another length; none is looked up.
             if subject.count == GrantOffset.subjectBytes { memtable.insert(subject, entry: entry) }
             next = max(next, entry + 1)
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The offsets of the newest grants, in memory, to be looked up by subject: a hash table with one word for each.
+/// The offsets of the newest grants, in memory, by subject: a hash table with one word for each.
 ///
-/// It may have offsets of grants that are gone, and leaves out none that it was given.
+/// It may have offsets of removed grants, and has every offset that was inserted.
 struct GrantMemtable {
-    /// Words of ``GrantOffset``; 0 where nothing is.
+    /// Words of ``GrantOffset``; 0 in empty slots.
     ///
-    /// They are in the order of their subjects, but for those that had to give way to others.
+    /// They are in the order of their subjects, except those that were moved on by a collision.
     private var slots: [UInt64]
     private var slotBits: Int
     /// How many offsets there are.
@@ -36,7 +36,7 @@ struct GrantMemtable {
         return entries
     }
 
-    /// The offsets of all subjects whose prefix is in a range, before an entry, in order.
+    /// The offsets before an entry of all subjects with a prefix in a range, in order.
     func offsets(in prefixes: Range<Int>, before end: Int64) -> [GrantOffset] {
         guard let last = prefixes.last else { return [] }
         var offsets: [GrantOffset] = []

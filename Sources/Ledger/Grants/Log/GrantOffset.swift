@@ -2,13 +2,13 @@
 
 /// Where in the log a grant of a subject may be: the subject's prefix and the entry's index in one number.
 ///
-/// Offsets are in the order of their subjects, and of one prefix in the order of time. A prefix is the first 24 bits, so an
-/// offset may be another subject's: what is read there shows it. Subjects are keyed digests, so nobody can choose their prefix.
+/// Offsets are in the order of subjects, then of time. A prefix is the first 24 bits, so an offset may be another
+/// subject's: the row there shows it. Subjects are keyed digests, so no customer can choose a prefix.
 struct GrantOffset: Hashable, Comparable {
     /// The prefix, and in 40 bits the entry's index plus one: never 0.
     let word: UInt64
 
-    /// A subject is the key of a pseudonym, which is that long.
+    /// The length of a subject, which is the key of a pseudonym.
     static let subjectBytes = 16
     /// All prefixes.
     static let prefixes = 0..<1 << prefixBits

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A run of offsets in order: those of subjects from a first prefix on, up to that of the next block.
+/// A sorted run of offsets: those of subjects from a first prefix on, up to the first prefix of the next block.
 struct GrantOffsetBlock: Equatable {
     let firstPrefix: Int
     private(set) var offsets: [GrantOffset]
@@ -70,7 +70,7 @@ struct GrantOffsetBlock: Equatable {
         if offsets.last != offset { offsets.append(offset) }
     }
 
-    /// Removes the offsets of every prefix that has more than so many, and returns them.
+    /// Removes the offsets of every prefix that has more than `most` of them, and returns them.
     mutating func takeFrequent(moreThan most: Int) -> [GrantOffset] {
         var (kept, frequent, start) = ([GrantOffset](), [GrantOffset](), 0)
         kept.reserveCapacity(offsets.count)
@@ -84,7 +84,7 @@ struct GrantOffsetBlock: Equatable {
         return frequent
     }
 
-    /// The same as blocks of about equal length, with at most so many offsets but for what has one prefix.
+    /// Splits into blocks of about equal length with at most `most` offsets; offsets of one prefix stay together.
     func split(atMost most: Int) -> [GrantOffsetBlock] {
         guard offsets.count > most else { return [self] }
         let parts = (offsets.count + most - 1) / most

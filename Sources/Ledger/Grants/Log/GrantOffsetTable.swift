@@ -3,8 +3,8 @@ import Storage
 
 /// The offsets of all grants but the newest, in the order of subjects: sorted blocks, one to a row.
 ///
-/// Many new offsets share a block that is written, and a look-up reads one block. Offsets of grants that are gone may be
-/// among them. Used by one thread, inside an open transaction.
+/// Many new offsets share a written block, and a look-up reads one block. Some offsets may be of removed grants. Used
+/// by one thread, inside an open transaction.
 struct GrantOffsetTable {
     let connection: any DatabaseConnection
     var policy = CompactionOptions()
@@ -36,8 +36,8 @@ struct GrantOffsetTable {
 
     /// Adds offsets, which are in order and of subjects with prefixes in a range.
     ///
-    /// Where there come to be too many of one prefix, the grants at all of them are copied to `grants`, and the offsets are
-    /// not kept; `copying` gets the subjects of these grants. Removing the grants from the log would write the page of each.
+    /// If one prefix gets too many offsets, the grants at all of them are copied to `grants` and the offsets are
+    /// dropped; `copying` gets the subjects. The grants stay in the log, because removing each would write its page.
     func add(
         _ offsets: [GrantOffset],
         in prefixes: Range<Int>,
@@ -57,7 +57,7 @@ struct GrantOffsetTable {
         }
     }
 
-    /// The blocks that have prefixes of a range; the first begins with 0 if there is none before it.
+    /// The blocks with prefixes of a range; the first begins with 0 if no block is before it.
     private func blocks(in prefixes: Range<Int>) throws(StorageError) -> [GrantOffsetBlock] {
         func block(_ row: borrowing Row) -> GrantOffsetBlock {
             GrantOffsetBlock(firstPrefix: Int(row.integer(0)), bytes: row.blob(1))
@@ -115,9 +115,9 @@ struct GrantOffsetTable {
 
     // MARK: - Rebuilding
 
-    /// Makes all offsets again from the grants that there are, so that none is left of grants that were removed.
+    /// Makes all offsets again from the existing grants, so that no offset of a removed grant is left.
     ///
-    /// Reads the grants once for each part of them whose offsets are sorted in memory, 8 bytes each.
+    /// Sorts the offsets in parts in memory, 8 bytes each, and reads all grants once for each part.
     func rebuild(inMemory most: Int = 4_000_000) throws(StorageError) {
         let question = SQL(
             "SELECT place, subject FROM grants_by_time WHERE place < ?",

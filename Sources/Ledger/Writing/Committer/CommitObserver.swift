@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// Is told what each commit took; counts for the metrics.
+/// Receives the outcome of each commit, and counts for the metrics.
 package protocol CommitObserver: Sendable {
     /// A batch is durable.
     func committed(requests: Int, microseconds: Int64)
-    /// The evidence of a store showed a use of an offer, or what came of one.
+    /// Store evidence showed that an offer was used, or what became of such a use.
     func recorded(_ redemption: MatchedRedemption)
     /// A customer bought right after a grant and without its offer.
     func recorded(_ purchase: BoughtWithoutOffer)
-    /// A customer redeemed an offer, and this client had asked for it.
+    /// A customer redeemed an offer that this client had asked for.
     func recorded(_ redemption: ClientRedemption)
-    /// It is known what a subscriber did who was about to cancel.
+    /// The service now knows what a subscriber who was about to cancel did.
     func recorded(_ outcome: RetentionOutcome)
     /// A batch could not be written; nothing of it is on disk.
     func failed(_ error: LedgerError)
-    /// Since when records can't be written, until it is on record that they can be again; `nil` where that need not be.
+    /// Since when records can't be written, until an entry says that they can be again; `nil` if none is needed.
     var failingSince: Timestamp? { get }
-    /// It is on record that records can be written again.
+    /// An entry says that records can be written again.
     func resumed()
-    /// It could not be read who was granted something, so everybody is looked for until the service starts anew.
+    /// The grant filter could not be read, so every customer is looked up until the service restarts.
     func looksForAll(because error: LedgerError)
-    /// What another process has switched off is obeyed, and about to be acknowledged.
+    /// The service obeys what another process has switched off, and is about to acknowledge it.
     func obeys(_ switches: SigningStops)
     /// Another process has lifted these.
     func lifted(_ switches: SigningStops)

@@ -2,20 +2,20 @@
 
 /// How long a commit is put off so that more can share it.
 ///
-/// Callers who were answered together mostly ask again together. Those who come while the others are being answered would
-/// otherwise be committed first, and from then on there would be two commits, each for half of them, where one would do.
+/// Callers that are answered together mostly ask again together. Without the delay, the first would be committed while
+/// others are still being answered. From then on there would be two commits, each for half of the callers.
 package struct GroupCommitDelay: Sendable {
-    /// Jobs are waited for only if so many are expected: where fewer come, the processors are mostly free for more commits.
+    /// The fewest expected jobs to wait for; with fewer, the processors are mostly free for more commits.
     package var fewest = 48
-    /// A commit of so many gains little by more.
+    /// The most jobs to wait for; a larger commit gains little.
     package var most = 64
-    /// From the end of the last commit on; less than a request takes where so many come.
+    /// How long to wait, from the end of the last commit; under such load, a request takes longer than this.
     package var microseconds: Int64 = 2000
 
     /// The figures above, which were measured; tests and benchmarks set others.
     package init() {}
 
-    /// How many jobs to wait for after a commit, if so many were in it or have come since; 1 for none but the next.
+    /// How many jobs to wait for after a commit, if `expected` were in it or have come since; 1 means only the next.
     func wanted(of expected: Int) -> Int { expected < fewest ? 1 : min(expected, most) }
 }
 
@@ -27,10 +27,10 @@ struct CommitQueue {
         let done: @Sendable (Result<Void, LedgerError>) -> Void
     }
 
-    /// By who asks, each in the order in which they came.
+    /// The jobs by asking thread, each in the order in which they came.
     private(set) var batch: [ThreadJobs] = []
     private(set) var jobs = 0
-    /// In those jobs.
+    /// The number of requests in those jobs.
     private(set) var requests = 0
     /// Whether one of the jobs is a change, such as a seal or a key that is disabled.
     private(set) var hasChange = false
@@ -38,10 +38,10 @@ struct CommitQueue {
     var isStopping = false
     /// How many jobs were taken since ``expectMore(_:)``.
     private var taken = 0
-    /// The committer begins once so many jobs wait.
+    /// The committer begins once this many jobs wait.
     private var wanted = 1
 
-    /// Whether the committer has something to do, but for what it does at leisure.
+    /// Whether the committer has something to do, apart from its leisure work.
     var isReady: Bool { jobs >= wanted || isStopping || !chores.isEmpty }
 
     mutating func add(_ job: Committer.Job, from asker: (any AskingThread)?, isUrgent: Bool) {
@@ -65,7 +65,7 @@ struct CommitQueue {
         return batch
     }
 
-    /// Begins to wait for as many jobs as were in the last batch or have come since; false if not for more than one.
+    /// Begins to wait for as many jobs as were in the last batch or have come since; false if the queue is ready.
     mutating func expectMore(_ groupCommitDelay: GroupCommitDelay) -> Bool {
         wanted = groupCommitDelay.wanted(of: taken + jobs)
         taken = 0

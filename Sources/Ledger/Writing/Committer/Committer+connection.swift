@@ -7,15 +7,15 @@ import TransparencyLog
 // MARK: - Opening a connection
 
 extension Committer {
-    /// Whether a server that several share did not answer a moment ago: nothing is to wait while it is tried.
+    /// Whether a shared server did not answer a moment ago; then no request waits while the committer tries it.
     var isSilent: Bool { instance != nil && pulse.isSilent }
 
-    /// Tells all in a batch that nothing of it is done.
+    /// Refuses every job of a batch; none of it is done.
     func refuse(_ batch: [ThreadJobs], _ error: LedgerError) {
         for jobsOfThread in batch { jobsOfThread.resume(jobsOfThread.jobs.map { _ in .refused(error) }) }
     }
 
-    /// What writes a batch, on a connection that is opened if there is none; `nil` if the batch was refused meanwhile.
+    /// The writer for a batch, on a new connection if there is none; `nil` if the batch was refused meanwhile.
     func connected(_ writer: inout LedgerWriter?, for batch: inout [ThreadJobs]) throws(LedgerError) -> LedgerWriter? {
         if writer == nil {
             if isSilent { refuse(batch.take(), CommitterPulse.cutOff) }
@@ -24,7 +24,7 @@ extension Committer {
         return batch.isEmpty ? nil : writer
     }
 
-    /// Another connection in place of one that is lost; a server that several share is not asked for one again and again.
+    /// A new connection in place of a lost one; after a failure, a shared server is not asked again at once.
     func reopened() throws(LedgerError) -> LedgerWriter {
         // A new and empty database would forget every cap.
         guard place?.leadsToSameDatabase() ?? true else { throw .databaseGone }
@@ -51,7 +51,7 @@ extension Committer {
         )
     }
 
-    /// What a log that is opened must go on from.
+    /// The head that an opened log must continue from.
     private var knownHead: TreeHead? { treeHead == .empty ? nil : treeHead }
 }
 
@@ -61,12 +61,12 @@ extension Committer {
     /// While others write, no more requests than this join a batch; the rest waits for the next.
     private static let mostJoining = 256
 
-    /// Begins a transaction for a batch, and asks with it what its requests need.
+    /// Begins a transaction for a batch, and sends the queries that its requests need.
     ///
-    /// With `takesMore`, requests join that come while others write. What they need is asked at once, so most of them cost
-    /// no round trip of their own while others wait. Where no others write, it is too late when the answer is on its way.
+    /// With `takesMore`, requests that come while other instances write join the batch. Their queries are sent at once,
+    /// so most cost no extra round trip. If no other instance writes, it is too late once the answer is on its way.
     ///
-    /// - Returns: Whether others may have written.
+    /// - Returns: Whether other instances may have written.
     func begin(
         _ batch: inout [ThreadJobs],
         with writer: LedgerWriter,
@@ -81,14 +81,14 @@ extension Committer {
             count += try join(&batch, writer, ifAtLeast: count / 4)
         }
         if takesMore {
-            // Another round trip, for which others wait, is worth it if as many gain by it as lose.
+            // Another round trip makes other instances wait; it is worth it if as many requests gain by it as lose.
             _ = try database(join(&batch, writer, ifAtLeast: count))
             writer.goOn(at: clock.now())
         }
         return mayHaveChanged
     }
 
-    /// Adds what has come to a batch, if that is so much or can't wait; answers how many requests have joined.
+    /// Adds waiting jobs to a batch if they are enough or can't wait; returns how many requests have joined.
     private func join(
         _ batch: inout [ThreadJobs],
         _ writer: LedgerWriter,

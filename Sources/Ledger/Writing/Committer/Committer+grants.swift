@@ -4,7 +4,7 @@ import ServiceRuntime
 // MARK: - Between two batches
 
 extension Committer {
-    /// No request waits for this: every grant counts before it is compacted too.
+    /// Compacts some grants; no request waits for it, because a grant counts before it is compacted too.
     func compactGrants(of writer: inout LedgerWriter?) {
         do throws(LedgerError) {
             try writer?.compactGrants()
@@ -14,10 +14,10 @@ extension Committer {
         }
     }
 
-    /// No request waits for this either, and nothing that was to be written fails with it.
+    /// Reads some of the grant filter; no request waits for it, and no write fails with it.
     ///
-    /// If a page cannot be read, only requests that need that page are refused. So it is not tried again, nor on the next
-    /// connection.
+    /// If a page cannot be read, only requests that need that page are refused. So the filter is not tried again, not
+    /// even on the next connection.
     func fillFilter(of writer: inout LedgerWriter?) {
         do throws(LedgerError) {
             try writer?.fillFilter()

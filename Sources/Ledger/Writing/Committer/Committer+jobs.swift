@@ -3,13 +3,13 @@ import Storage
 import TransparencyLog
 
 extension Committer {
-    /// One thing to be written, and who waits for it.
+    /// One thing to be written, and the continuation or callback that waits for it.
     ///
     /// One reference, because it is handed on many times.
     enum Job: Sendable {
         case decide(AskedDecision)
         indirect case decideAll(DecisionBatch, CheckedContinuation<Result<BatchVerdict, LedgerError>, Never>)
-        /// Of no event: tries whether records can be written again.
+        /// Without events, it tests whether records can be written again.
         indirect case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
         indirect case change(Change, @Sendable (Result<Void, LedgerError>) -> Void)
         indirect case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
@@ -22,9 +22,9 @@ extension Committer {
         indirect case keep(LogSignature, @Sendable (Result<CheckpointTable.Keeping, LedgerError>) -> Void)
     }
 
-    /// A request that is to be decided by itself, and who waits for it.
+    /// A request that is decided by itself, and the continuation that waits for it.
     ///
-    /// A class: what a case holds would be copied, and so counted, where it is looked at.
+    /// A class: the payload of an enum case would be copied, and its references counted, at each access.
     final class AskedDecision: Sendable {
         let request: DecisionRequest
         let continuation: CheckedContinuation<Result<Verdict, LedgerError>, Never>
@@ -35,7 +35,7 @@ extension Committer {
         }
     }
 
-    /// What came of one job.
+    /// The outcome of one job.
     enum Outcome {
         case decided(Verdict)
         case allDecided(BatchVerdict)
@@ -44,7 +44,7 @@ extension Committer {
         case previewed([PreviewedOffer])
         case done
         case kept(CheckpointTable.Keeping)
-        /// Nothing of the job was done, and all else of the batch was.
+        /// The job was not done; the rest of the batch was.
         case refused(LedgerError)
     }
 }
@@ -72,9 +72,9 @@ extension Committer.Job {
         if case .decideAll(let batch, _) = self { batch.requests.count } else { 1 }
     }
 
-    /// Whether it would keep, or look for, something under one of these secrets of customers' ids, and is to be refused whole.
+    /// Whether the whole job is refused because it would store or look up data under one of these epochs' secrets.
     ///
-    /// Each request that is decided is refused by itself.
+    /// Requests that are decided are refused one by one instead.
     func isUnder(_ epochs: Set<String>) -> Bool {
         if epochs.isEmpty { return false }
         return switch self {
@@ -123,7 +123,7 @@ extension Committer.Job {
 }
 
 extension LedgerError {
-    /// Whether the connection must be opened anew; after these few it is known to be as it was.
+    /// Whether a new connection must be opened; after the errors listed first, the connection is known to be unchanged.
     var needsNewConnection: Bool {
         switch self {
         case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
@@ -133,7 +133,7 @@ extension LedgerError {
         }
     }
 
-    /// Whether it comes of what one request reads or wants signed, and not of the database.
+    /// Whether the error comes from what one request reads or wants signed, and not from the database.
     package var isOfOneRequest: Bool {
         switch self {
         case .database(.unexpectedValue), .database(.constraint), .unbuildable, .outdatedSecret: true

@@ -3,7 +3,7 @@ import Configuration
 import OfferDomain
 
 extension Committer {
-    /// What came of requests that one caller sent together, each by itself.
+    /// The verdicts on requests that one caller sent together, one for each request.
     func verdict(on batch: DecisionBatch, _ writer: LedgerWriter) throws(LedgerError) -> BatchVerdict {
         var earlier: [[UInt8]: LedgerWriter.EarlierGrant] = [:]
         if let claim = batch.idempotency, let first = batch.requests.first {
@@ -25,7 +25,7 @@ extension Committer {
         return .decided(verdicts)
     }
 
-    /// What came of one request.
+    /// The verdict on one request.
     func verdict(on request: DecisionRequest, _ writer: LedgerWriter) throws(LedgerError) -> Verdict {
         if let isAwaited = request.origin.isAwaited, !isAwaited() { return .tooLate }
         if let stop = stop(of: request, writer) { return .stopped(stop) }
@@ -33,7 +33,7 @@ extension Committer {
     }
 
     private func stop(of request: DecisionRequest, _ writer: LedgerWriter) -> KeyStop? {
-        // What was granted since is kept under a name that this request does not know: its caps would be open.
+        // Newer grants are kept under a name that this request does not know, so its caps would not hold.
         if writer.outdatedEpochs.contains(request.epoch) { return .outdatedSecret }
         return switch request.grantable {
         case .signature(let plan): gate.stop(of: plan.key.id)

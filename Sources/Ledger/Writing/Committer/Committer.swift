@@ -9,9 +9,9 @@ package import TransparencyLog
 ///
 /// Each answer leaves after the commit of its record. If a commit fails, its whole batch fails and none of it is on disk.
 package final class Committer: Sendable {
-    /// What is to be done within the transaction; what it throws undoes the whole batch.
+    /// A change within the transaction; an error that it throws undoes the whole batch.
     package typealias Change = @Sendable (LedgerWriter) throws(LedgerError) -> Void
-    /// Changes what is only derived from the log, as an index over it is.
+    /// A change to data that is only derived from the log, such as an index over it.
     package typealias Derivation = @Sendable (any DatabaseConnection) throws(StorageError) -> Void
 
     let queue = Guarded(CommitQueue())
@@ -26,7 +26,7 @@ package final class Committer: Sendable {
     let observer: any CommitObserver
     /// Whether the next connection must look every customer up, because the grant filter could not be read.
     let looksForAll: Guarded<Bool>
-    /// What keeps anything from being granted, and keys from being used.
+    /// The gate that can block all grants and the use of keys.
     package let gate: KeyGate
     private let acknowledges: Bool
     let instance: UniqueID?
@@ -37,7 +37,7 @@ package final class Committer: Sendable {
     let compaction: CompactionOptions
     let appRefusals: AppRefusals?
     let logKeeper: WALCheckpointer?
-    /// What this committer has recorded, for whoever follows the log.
+    /// What this committer has recorded, for the follower of the log.
     package let newEntryFeed = NewEntryFeed()
 
     /// When the thread is woken for requests.
@@ -74,7 +74,7 @@ package final class Committer: Sendable {
         open = database.open
     }
 
-    /// The same, of a database that is only opened.
+    /// The same, for a database of which only the opener is given.
     package convenience init(
         clock: WallClock,
         observer: any CommitObserver,
@@ -91,12 +91,12 @@ package final class Committer: Sendable {
         )
     }
 
-    /// Starts the thread, on a connection that is already open, whose log has that head.
+    /// Starts the thread on a connection that is already open; `head` is the head of its log.
     package func start(on connection: sending any DatabaseConnection, at head: TreeHead? = nil) {
         start(on: Handover(connection), at: head)
     }
 
-    /// The same, of a connection that another thread has opened.
+    /// The same, for a connection that another thread has opened.
     package func start(on first: Handover<any DatabaseConnection>, at head: TreeHead?) {
         if let head { newestHead.withLock { $0 = head } }
         logKeeper?.start()
@@ -123,17 +123,17 @@ package final class Committer: Sendable {
         try await ask { .decideAll(batch, $0) }
     }
 
-    /// Decides without granting or recording; what the stores told meanwhile is durable when it returns.
+    /// Decides without granting or recording; store data in the preview is durable when it returns.
     package func preview(_ preview: OfferPreview) async throws(LedgerError) -> [PreviewedOffer] {
         try await ask { .preview(preview, $0) }
     }
 
-    /// Merges what the store told into the ledger; returns when it is durable.
+    /// Merges data of the App Store into the ledger; returns when it is durable.
     package func absorb(_ report: SubscriptionReport) async throws(LedgerError) -> Absorption {
         try await ask { .absorb(report, $0) }
     }
 
-    /// Merges what Google Play told into the ledger; returns when it is durable.
+    /// Merges data of Google Play into the ledger; returns when it is durable.
     package func absorb(_ report: GooglePlayPurchaseReport) async throws(LedgerError) -> Absorption {
         try await ask { .absorbGooglePlay(report, $0) }
     }
@@ -171,7 +171,7 @@ package final class Committer: Sendable {
         try outcome.wait { $0 }.get()
     }
 
-    /// Keeps what was signed of the log, unless there is another checkpoint that is not to be replaced.
+    /// Stores a signature on the log, unless there is another checkpoint that must not be replaced.
     ///
     /// For a thread that may block, like ``appendBlocking(_:)``.
     package func keepBlocking(_ signature: LogSignature) throws(LedgerError) -> CheckpointTable.Keeping {
@@ -184,21 +184,21 @@ package final class Committer: Sendable {
         return try outcome.wait { $0 }.get()
     }
 
-    /// Changes something within a transaction; `done` is told, on the committer's thread, when that is durable.
+    /// Changes something within a transaction; calls `done` on the committer's thread when that is durable.
     ///
-    /// It waits in the queue however long that is: what stops signatures is not to be refused because of too many.
+    /// A full queue does not refuse it: a change that stops signatures must get in even if too many requests wait.
     package func change(_ change: @escaping Change, _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void) {
         if let refusal = submit(.change(change, done), wakes: true, isLimited: false) { done(.failure(refusal)) }
     }
 
-    /// The same for a task, which goes on when the change is durable.
+    /// The same for a task, which continues when the change is durable.
     package func change(_ body: @escaping Change) async throws(LedgerError) {
         try await withCheckedContinuation { continuation in
             change(body) { continuation.resume(returning: $0) }
         }.get()
     }
 
-    /// Reads or changes something within a transaction, unless too much waits; a task goes on when it is durable.
+    /// Reads or changes something within a transaction, unless too many requests wait; returns when it is durable.
     package func look(_ body: @escaping Change) async throws(LedgerError) {
         try await withCheckedContinuation { continuation in
             if let refusal = submit(.change(body) { continuation.resume(returning: $0) }, wakes: true) {
@@ -226,12 +226,12 @@ package final class Committer: Sendable {
 
     /// The newest tree of the log that is durable; any thread may ask.
     package var treeHead: TreeHead { newestHead.withLock { $0 } }
-    /// The time of the newest entry: the next one has none before it.
+    /// The time of the newest entry; the next entry is never earlier.
     package var lastRecordedAt: Timestamp? { newest.withLock { $0.recordedAt } }
 
     /// When the use of each key was recorded last.
     package var keyUses: [KeyID: Timestamp] { newest.withLock { $0.keyUses.last } }
-    /// Changes what is only derived from the log; returns when that is durable.
+    /// Changes data that is only derived from the log; returns when that is durable.
     ///
     /// For a thread that may block: one of our own, never one of Swift's shared pool.
     package func doBlocking(_ body: @escaping Derivation) throws(LedgerError) {
@@ -252,14 +252,14 @@ package final class Committer: Sendable {
     /// How many requests wait now.
     package var waiting: Int { queue.withLock { $0.requests } }
 
-    /// Lets the thread begin with what waits, unless more is soon to come.
+    /// Lets the thread begin with the waiting jobs, unless more are expected soon.
     package func takeWaiting() {
         if queue.withLock({ $0.isReady }) { queue.wakeOne() }
     }
 
-    /// Adds a job to what waits, and says why if it is refused.
+    /// Adds a job to the queue; returns the error if it is refused.
     ///
-    /// One that `wakes` is not put off; any other is begun by ``takeWaiting()``.
+    /// A job that `wakes` is not delayed; ``takeWaiting()`` begins any other.
     func submit(
         _ job: Job,
         from asker: (any AskingThread)? = nil,
@@ -269,7 +269,7 @@ package final class Committer: Sendable {
         let refusal: LedgerError? = queue.withLock { queue in
             if queue.isStopping { return .stopped }
             if isLimited, instance != nil, pulse.isCutOff { return CommitterPulse.cutOff }
-            // Who only looks makes room for who is granted something.
+            // Previews leave room in the queue for requests that may be granted something.
             let most = job.isPreview ? maximumWaiting / 2 : maximumWaiting
             if isLimited, queue.requests >= most { return .overloaded }
             queue.add(job, from: asker, isUrgent: wakes)
@@ -279,9 +279,9 @@ package final class Committer: Sendable {
         return refusal
     }
 
-    /// What waits, in order; empty if a chore is next; nil once the committer is to end.
+    /// The waiting jobs, in order; empty if a chore is next, nil once the committer must end.
     ///
-    /// While nothing waits it sleeps, or is empty if there is something to be done at leisure.
+    /// If nothing waits, it sleeps, or returns an empty batch if there is leisure work.
     private func nextBatch(hasLeisureWork: Bool) -> [ThreadJobs]? {
         queue.wait { queue -> [ThreadJobs]?? in
             if !queue.chores.isEmpty { return [] }
@@ -291,7 +291,7 @@ package final class Committer: Sendable {
         }
     }
 
-    /// Waits after a batch until those who were in it have most likely come again.
+    /// Waits after a batch until its callers have most likely asked again.
     private func gather() {
         guard wakeUp == .onceATurn, queue.withLock({ $0.expectMore(groupCommitDelay) }) else { return }
         queue.wait(atMost: groupCommitDelay.microseconds) { $0.isReady }
@@ -308,7 +308,7 @@ extension Committer {
         hasEnded.wakeOne()
     }
 
-    /// Writes until it is told to stop; when it returns, no connection is open.
+    /// Writes until the committer is stopped; when it returns, no connection is open.
     private func work(_ first: Handover<any DatabaseConnection>) {
         var writer = first.take().map { makeWriter(on: $0) }
         var cleaning = Cleaning()
@@ -316,21 +316,21 @@ extension Committer {
             let hasJobs = !batch.isEmpty
             pulse.begin()
             defer { pulse.end() }
-            // Given away: with another owner, each job would be copied where it is looked at.
+            // Consumed: with a second owner, each job would be copied at each access.
             if hasJobs { settle(consume batch, with: &writer, &cleaning, takesMore: instance != nil) }
             if hasJobs || !doChore(with: &writer) { fillFilter(of: &writer) }
             if hasJobs { compactGrants(of: &writer) }
             if let writer { logKeeper?.look(writer.connection) }
             if hasJobs { gather() }
         }
-        // Before the connection that commits: whoever closes last carries all of the log over, and removes it.
+        // Stopped before the committing connection closes: the last to close checkpoints the whole log and removes it.
         logKeeper?.stop()
         writer = nil
     }
 
-    /// Writes a batch and tells everybody in it; what fails by one of them fails that one alone.
+    /// Writes a batch and answers every caller in it; an error of one job fails that job alone.
     ///
-    /// Where others write to the same database, it `takesMore`: those that came while it waited for its turn.
+    /// If other instances write to the same database, it `takesMore`: jobs that came while it waited for its turn.
     private func settle(
         _ taken: consuming [ThreadJobs],
         with writer: inout LedgerWriter?,
@@ -350,7 +350,7 @@ extension Committer {
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
             observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
             current.tell(observer)
-            // Nothing of them is kept here: who asked has them freed where they were made.
+            // No reference is kept here: each job is freed on the thread that made it.
             while let jobsOfThread = batch.popLast(), let own = outcomes.popLast() { jobsOfThread.resume(own) }
             newEntryFeed.add(current.newEntries)
         } catch {
@@ -374,12 +374,12 @@ extension Committer {
         }
     }
 
-    /// How often a batch is tried that a server has not taken.
+    /// How often the committer tries a batch that a server has not taken.
     private static let mostAttempts = 3
 
-    /// Whether a server that several share has undone the batch, or never had it, so that it may be tried again.
+    /// Whether a shared server has undone the batch, or never had it, so that it may be tried again.
     ///
-    /// Not where it was told to commit and did not answer: then it may have.
+    /// False if the commit was sent and no answer came: the server may have committed.
     private func isUndone(_ error: LedgerError, _ writer: LedgerWriter?) -> Bool {
         guard instance != nil else { return false }
         return switch error {
@@ -389,7 +389,7 @@ extension Committer {
         }
     }
 
-    /// Whether there was one.
+    /// Does the next chore; returns whether there was one.
     private func doChore(with writer: inout LedgerWriter?) -> Bool {
         guard let chore = queue.withLock({ $0.chores.isEmpty ? nil : $0.chores.removeFirst() }) else { return false }
         do throws(LedgerError) {
@@ -397,14 +397,14 @@ extension Committer {
             try writer?.derive(chore.body)
             chore.done(.success(()))
         } catch {
-            // The next batch begins on a connection of which all is known.
+            // The next batch begins on a new connection, whose state is known.
             writer = nil
             chore.done(.failure(error))
         }
         return true
     }
 
-    /// Takes over what others have switched off: before anything is decided, and before keys are used again.
+    /// Takes over what other processes have switched off, before anything is decided and before keys are used again.
     private func obey(_ writer: LedgerWriter) throws(LedgerError) {
         let lifted = gate.follow(writer.switches)
         guard acknowledges else { return }
@@ -415,7 +415,7 @@ extension Committer {
         try writer.acknowledgeSwitches()
     }
 
-    /// What came of a batch, in its order, once all of it is durable; a transaction is open.
+    /// Writes a batch in the open transaction; returns the outcomes in its order once all of it is durable.
     private func write(
         _ batch: inout [ThreadJobs],
         with writer: LedgerWriter,
@@ -434,7 +434,7 @@ extension Committer {
         }
         let resumes = try recordResumption(after: batch, writer)
         try writer.commit()
-        // Asked after the commit: whoever removes the file later removes a record, but nobody signs without one.
+        // Checked after the commit: if the file is removed later, a record is lost, but nothing was signed without one.
         guard place?.holdsLastCommit() ?? true else { throw .databaseGone }
         if let head = writer.durableHead { newestHead.withLock { $0 = head } }
         if resumes { observer.resumed() }
@@ -460,10 +460,10 @@ extension Committer {
         }
     }
 
-    /// Records that records can be written again if they could not be; whether it did.
+    /// Records that records can be written again, if they could not be; returns whether it did.
     ///
-    /// Not where nothing else is recorded, which is no trial: such a batch commits on a full disk, and what is only asked
-    /// is to be answered on one.
+    /// Does nothing for a batch that records nothing else. Such a batch is no test: it also commits on a full disk,
+    /// where requests that only read must still be answered.
     private func recordResumption(after batch: [ThreadJobs], _ writer: LedgerWriter) throws(LedgerError) -> Bool {
         guard let since = observer.failingSince, writer.addsEntries || batch.jobs.contains(where: \.isAppend) else {
             return false

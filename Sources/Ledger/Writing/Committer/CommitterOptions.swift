@@ -5,7 +5,7 @@ package import Storage
 
 /// How a committer works: what it is in the service, and figures that are tuned.
 package struct CommitterOptions: Sendable {
-    /// Whether it acknowledges what others switch off: it records when nothing is signed any more.
+    /// Whether it acknowledges what others switch off, by recording when nothing is signed any more.
     ///
     /// The committer of the service does: it runs for long, so it also reads which subjects have grants.
     package var acknowledges: Bool
@@ -15,11 +15,11 @@ package struct CommitterOptions: Sendable {
     package var wakeUp: Committer.WakeUp
     /// How many requests wait at most; more are refused.
     package var maximumWaiting = 4096
-    /// Called by whoever asks: the thread on which the answer is wanted, or `nil` for any.
+    /// Called for each request: returns the thread that wants the answer, or `nil` for any thread.
     package var askingThread: @Sendable () -> (any AskingThread)? = { nil }
     /// How long a commit is put off so that more requests share it.
     package var groupCommitDelay: GroupCommitDelay
-    /// For how long it is at a batch, by a clock that nobody sets.
+    /// Measures how long a batch takes, by a clock that cannot be set.
     package var stopwatch = WallClock.system.stopwatch()
     /// Which refusals of apps are entries of their own; `nil`: all.
     package var appRefusals: AppRefusals?

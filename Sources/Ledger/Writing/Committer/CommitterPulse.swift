@@ -4,24 +4,24 @@ import ServiceRuntime
 import Storage
 import Synchronization
 
-/// What the committer's thread is at, for those who ask from other threads.
+/// What the committer's thread is doing, for other threads to read.
 final class CommitterPulse: Sendable {
     /// The start of the current batch, in microseconds of the stopwatch; 0 between two batches.
     private let busySince = Atomic<Int64>(0)
     /// Since when the database is asked for the current batch; 0 while it is not.
     private let askingSince = Atomic<Int64>(0)
-    /// When a batch was lost last to a server that did not answer; 0 once it answers.
+    /// When a batch was last lost to a server that did not answer; 0 once it answers.
     private let lostAt = Atomic<Int64>(0)
-    /// When an attempt to connect has failed last; 0 once one succeeds.
+    /// When an attempt to connect last failed; 0 once one succeeds.
     private let failedAt = Atomic<Int64>(0)
     private let stopwatch: Stopwatch
 
-    /// A server that takes longer for a batch is taken for one that does not answer.
+    /// A server that takes longer for a batch counts as one that does not answer.
     static let patienceMilliseconds: Int64 = 4500
 
-    /// A server that has just refused a connection is not asked for another one before.
+    /// The pause before a server that has refused a connection is asked for another one.
     static let pauseMilliseconds: Int64 = 250
-    /// For so long after a loss, nothing waits while a connection is tried.
+    /// How long after a loss no request waits while a connection is tried.
     static let silenceMilliseconds: Int64 = 10_000
 
     init(_ stopwatch: Stopwatch) {
@@ -43,7 +43,7 @@ final class CommitterPulse: Sendable {
     func noteAnswer() { lostAt.store(0, ordering: .relaxed) }
     /// The connection is lost; the next batch tries another one.
     ///
-    /// A server that refuses at once keeps nobody waiting, and may be back in a moment.
+    /// A server that refuses at once makes no request wait, and may be back in a moment.
     func noteLoss() { if isLate { lostAt.store(max(1, stopwatch.microseconds), ordering: .relaxed) } }
 
     /// A connection was tried; a server that accepts one is there again.
@@ -52,7 +52,7 @@ final class CommitterPulse: Sendable {
         if !hasFailed { noteAnswer() }
     }
 
-    /// Whether the last attempt to connect failed so shortly before that another one would be in vain.
+    /// Whether the last attempt to connect failed so recently that another one would be useless.
     var pausesAttempts: Bool { isSet(failedAt) && age(failedAt) < Self.pauseMilliseconds }
 
     /// Whether a batch was lost a moment ago to a server that did not answer.
@@ -68,10 +68,10 @@ final class CommitterPulse: Sendable {
 
     private func isSet(_ time: borrowing Atomic<Int64>) -> Bool { time.load(ordering: .relaxed) != 0 }
 
-    /// Whether asking has taken so long that asking again would keep those who wait for nothing.
+    /// Whether asking has taken so long that asking again would make callers wait in vain.
     var isLate: Bool { age(askingSince) >= Self.patienceMilliseconds / 2 }
 
-    /// Whether a server does not answer: more requests would wait for nothing, while one batch tries.
+    /// Whether a server does not answer; more requests would wait in vain while one batch tries.
     var isCutOff: Bool {
         let since = askingSince.load(ordering: .relaxed)
         return since != 0 && (isSet(lostAt) || age(askingSince) >= Self.patienceMilliseconds)

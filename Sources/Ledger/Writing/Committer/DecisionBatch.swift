@@ -15,7 +15,7 @@ package struct DecisionBatch: Sendable {
     }
 }
 
-/// What came of a ``DecisionBatch``.
+/// The verdict on a ``DecisionBatch``.
 package enum BatchVerdict: Sendable {
     /// One verdict for each request, in their order.
     case decided([Verdict])
@@ -25,8 +25,8 @@ package enum BatchVerdict: Sendable {
 
 /// A promise that a retried batch gets the answers of the first one, item by item.
 ///
-/// Each item has a claim of its own, so what was granted before an answer was lost is granted again, and what was not
-/// is decided afresh. Keys of batches and of single requests are apart.
+/// Each item has its own claim. An item that was granted before the answer was lost is granted again; any other is
+/// decided as new. Keys of batches and of single requests are separate.
 package struct BatchClaim: Hashable, Sendable {
     /// Over the caller and the key's text, 15 bytes; an item's place is the 16th byte of its own digest.
     private let keyPrefix: [UInt8]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ServiceRuntime
 
-/// Entries with their indices, in order, one behind the other in one piece of memory.
+/// Entries with their indices, in order, in one contiguous piece of memory.
 package struct EntryBuffer: Sendable {
-    /// Of all entries.
+    /// The bytes of all entries.
     package private(set) var bytes: [UInt8] = []
     private var entries: [(index: Int64, end: Int)] = []
 
@@ -15,7 +15,7 @@ package struct EntryBuffer: Sendable {
     /// How many entries there are.
     package var count: Int { entries.count }
 
-    /// The index in the log of the entry at a place, from 0 to ``count``.
+    /// The log index of the entry at a place, which is at least 0 and below ``count``.
     package func index(at place: Int) -> Int64 { entries[place].index }
 
     /// Where in ``bytes`` the entry at a place is.
@@ -36,27 +36,27 @@ package struct EntryBuffer: Sendable {
         for entry in other.entries { entries.append((entry.index, start + entry.end)) }
     }
 
-    /// Keeps the memory for others.
+    /// Removes all entries and keeps the memory for others.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         entries.removeAll(keepingCapacity: true)
     }
 }
 
-/// Hands entries that were just made durable to whoever follows the log: so nobody reads what was just written.
+/// Hands newly durable entries to the follower of the log, so that it need not read what was just written.
 ///
-/// Some wait until there are enough of them, since to take one by itself costs far more than a share of many. Those that other
-/// instances have recorded come with them, as the tree was given them. Not all entries come this way: after an error those of
-/// others don't, nor those beyond ``mostBytes``. Who takes them sees by their indices what is missing, and
-/// reads it from the log, as it does with what waits here for long.
+/// Entries wait until there are enough, since to take one alone costs far more than a share of many. Entries of other
+/// instances come with them, as they were added to the tree. Two kinds do not come this way: those of other instances
+/// after an error, and those beyond ``mostBytes``. The follower sees gaps by the indices and reads them from the log.
+/// It also reads there what waits here for long.
 package final class NewEntryFeed: Sendable {
-    /// Of one transaction, more are not handed over.
+    /// Entries of one transaction beyond this many bytes are not handed over.
     package static let mostBytes = 1 << 20
-    /// Fewer wait for others.
+    /// Fewer entries than this wait for more.
     package static let fewest = 48
 
-    /// Is called on the committer's thread, once who waits for the entries was told, with what is read then or never; whoever
-    /// wants to follow or to stop waits for it to return.
+    /// Is called on the committer's thread after the callers are answered, and must read the entries before it returns;
+    /// `follow` and `stopFollowing` wait for that.
     package typealias Follower = @Sendable (borrowing EntryBuffer) -> Void
 
     private struct State {
@@ -66,10 +66,10 @@ package final class NewEntryFeed: Sendable {
 
     private let state = Guarded(State())
 
-    /// Nobody follows as yet.
+    /// A feed without a follower.
     package init() {}
 
-    /// Hands over what comes from now on.
+    /// Hands over the entries that come from now on.
     package func follow(_ follower: @escaping Follower) {
         state.withLock { $0.follower = follower }
     }
@@ -79,7 +79,7 @@ package final class NewEntryFeed: Sendable {
         state.withLock { $0 = State() }
     }
 
-    /// Hands over entries of which no one can be lost any more, and those that wait; or has them wait, too.
+    /// Hands over durable entries and those that wait, or lets them wait too.
     package func add(_ entries: EntryBuffer) {
         guard !entries.isEmpty else { return }
         state.withLock { state in

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A thread whose tasks ask for something to be committed, and are told there what came of it.
+/// A thread whose tasks ask for commits, and get the outcomes on the same thread.
 package protocol AskingThread: AnyObject, Sendable {
-    /// Calls `resume` there, soon; once it has ended, at once on the calling thread.
+    /// Calls `resume` on this thread soon; if this thread has ended, at once on the calling thread.
     func handBack(_ resume: @escaping @Sendable () -> Void)
 }
 
-/// The jobs of one thread in a batch; they come from its hands, and go back to them in one piece.
+/// The jobs of one thread in a batch; they come from that thread and go back to it together.
 ///
-/// A job is moved out of its place and back while it is looked at, and never copied: a copy is counted in memory that the
-/// other thread's core has, and then has to fetch back.
+/// A job is moved out of its place and back while it is used, and never copied. A copy would change a reference count
+/// in memory that the other thread's core has, and that core would have to fetch it back.
 struct ThreadJobs: Sendable {
-    /// `nil` if they are told on the committer's thread.
+    /// `nil` if they are resumed on the committer's thread.
     let asker: (any AskingThread)?
-    /// Each is there but while it is looked at.
+    /// A job is `nil` only while it is used.
     private(set) var jobs: [Committer.Job?]
 
     init(asker: (any AskingThread)?, jobs: [Committer.Job]) {
@@ -25,7 +25,7 @@ struct ThreadJobs: Sendable {
 
     fileprivate mutating func add(_ more: ThreadJobs) { jobs += more.jobs }
 
-    /// What `body` makes of each job, in their order.
+    /// The outcomes that `body` returns for the jobs, in their order.
     mutating func map<Failure: Error>(
         _ body: (borrowing Committer.Job) throws(Failure) -> Committer.Outcome
     ) throws(Failure) -> [Committer.Outcome] {
@@ -39,7 +39,7 @@ struct ThreadJobs: Sendable {
         return outcomes
     }
 
-    /// Tells all what came of them, in their order.
+    /// Resumes all jobs with their outcomes, in their order.
     consuming func resume(_ outcomes: [Committer.Outcome]) {
         let jobs = jobs
         let resume: @Sendable () -> Void = {
@@ -55,7 +55,7 @@ extension [ThreadJobs] {
         reduce(0) { count, jobsOfThread in jobsOfThread.jobs.reduce(count) { $0 + ($1?.requestCount ?? 0) } }
     }
 
-    /// All jobs, by who asks.
+    /// All jobs, grouped by asking thread.
     var jobs: [Committer.Job] { flatMap { $0.jobs.compactMap(\.self) } }
 
     /// Takes all of them out.
@@ -65,7 +65,7 @@ extension [ThreadJobs] {
         return all
     }
 
-    /// Adds jobs after those that are there, of each thread to its own.
+    /// Adds jobs after those that are there, each to the jobs of its thread.
     mutating func add(_ more: [ThreadJobs]) {
         for jobsOfThread in more {
             if let place = firstIndex(where: { $0.asker === jobsOfThread.asker }) {
@@ -76,7 +76,7 @@ extension [ThreadJobs] {
         }
     }
 
-    /// The same jobs in two batches; `nil` if there is but one.
+    /// The same jobs in two batches; `nil` if there is only one job.
     var halves: ([ThreadJobs], [ThreadJobs])? {
         var (first, second): ([ThreadJobs], [ThreadJobs]) = ([], [])
         var left = reduce(0) { $0 + $1.jobs.count } / 2

@@ -2,35 +2,35 @@
 import ServiceRuntime
 package import Storage
 
-/// Has a thread of its own carry the database's write-ahead log over, so that no commit does while others wait for theirs.
+/// Checkpoints the database's write-ahead log on its own thread, so that no commit does so while others wait.
 ///
-/// The log can only be begun anew when all of it is carried over, and there is always a commit more. So the thread that
-/// commits carries over the little that came meanwhile. Whatever fails is tried again when the log has grown further.
+/// The log can restart only when all of it is checkpointed, and commits keep coming. So the committing thread
+/// checkpoints the little that came meanwhile. A failed checkpoint is tried again when the log has grown further.
 package final class WALCheckpointer: Sendable {
     private enum Phase {
-        /// The log is short, or was just carried over.
+        /// The log is short, or was just checkpointed.
         case idle
         case wanted, running
-        /// The thread has carried over what there was when it began.
+        /// The thread has checkpointed what was there when it began.
         case almostDone
     }
 
     private struct State {
         var phase = Phase.idle
-        /// At so many pages it is next to be carried over.
+        /// The number of pages at which the log is checkpointed next.
         var dueAt: Int
         var isStopping = false
         var hasEnded = false
     }
 
-    /// Opens the connection of the thread's own; `nil` where there is no log.
+    /// Opens the thread's own connection; `nil` where there is no log.
     package typealias Opener = @Sendable () throws(StorageError) -> (any WriteAheadLogging)?
 
     private let pages: Int
     private let open: Opener
     private let state: Guarded<State>
 
-    /// A keeper whose thread does not run yet; it has the log carried over at so many pages.
+    /// A checkpointer whose thread does not run yet; it checkpoints the log once that has `pages` pages.
     package init(pages: Int = 1000, open: @escaping Opener) {
         self.pages = pages
         self.open = open
@@ -51,17 +51,17 @@ package final class WALCheckpointer: Sendable {
 
     // MARK: - The thread that commits
 
-    /// Takes the log of a connection over that will commit.
+    /// Takes over the checkpoints of a connection that will commit.
     func adopt(_ connection: any DatabaseConnection) {
         (connection as? any WriteAheadLogging)?.leaveLogToOthers()
     }
 
-    /// Looks how long the log is, between two commits of a connection that was adopted.
+    /// Checks how long the log is, between two commits of an adopted connection.
     func look(_ connection: any DatabaseConnection) {
         guard let connection = connection as? any WriteAheadLogging else { return }
         let length = connection.pagesInLog
         let (isNext, isLast) = state.withLock { state in
-            // It was begun anew.
+            // The log was restarted.
             if length < pages { (state.phase, state.dueAt) = (state.phase == .running ? .running : .idle, pages) }
             guard length >= state.dueAt else { return (false, false) }
             switch state.phase {
@@ -75,11 +75,11 @@ package final class WALCheckpointer: Sendable {
             }
         }
         if isNext { state.wakeAll() }
-        // What fails leaves the log as it was; it is durable, and is read from there.
+        // A failure leaves the log as it was; the log is durable, and is read from.
         if isLast { try? connection.carryOverLog() }
     }
 
-    // MARK: - The thread of its own
+    // MARK: - Its own thread
 
     private func run() {
         var connection: (any WriteAheadLogging)?
@@ -97,7 +97,7 @@ package final class WALCheckpointer: Sendable {
         state.wakeAll()
     }
 
-    /// Sleeps until the log is to be carried over; false once the thread is to end.
+    /// Sleeps until the log must be checkpointed; false once the thread must end.
     private func isWanted() -> Bool {
         state.wait { state in
             if state.isStopping { return false }

@@ -3,12 +3,12 @@ import Configuration
 package import OfferDomain
 package import Storage
 
-/// When the use of each key was recorded last, kept beside the log so that nobody has to search it.
+/// When the use of each key was last recorded, kept beside the log so that the log need not be searched.
 package struct KeyUses: Sendable {
     /// The newest recorded use of each key; keys that were never used are left out.
     package private(set) var last: [KeyID: Timestamp] = [:]
     private var changed: Set<KeyID> = []
-    /// The newest use that was noted since they were written last; most are of the same key at the same time.
+    /// The newest use since the last write; most uses are of the same key at the same time.
     private var newest: (key: KeyID, time: Timestamp)?
 
     /// No uses, until those of the database are read.
@@ -55,7 +55,7 @@ package struct KeyUses: Sendable {
 }
 
 extension AuditEvent {
-    /// The key of the ring that is used right after this is on record.
+    /// The key of the ring that is used right after this event is recorded.
     fileprivate var usedKey: KeyID? {
         switch self {
         case .signature(let record): record.plan.key.id

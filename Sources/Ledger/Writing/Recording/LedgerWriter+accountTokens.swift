@@ -5,7 +5,7 @@ import ServiceRuntime
 import Storage
 
 extension LedgerWriter {
-    /// Records that the App Store is asked for the change next, unless it is not to be.
+    /// Records that the service asks the App Store for the change next, unless it must not ask.
     func admit(_ change: AccountTokenChange, _ stop: KeyStop?) throws(LedgerError) -> AccountTokenChange.Ruling {
         if outdatedEpochs.contains(change.epoch) { return .stopped(.outdatedSecret) }
         try apply(change.rotatedKeys)
@@ -38,7 +38,7 @@ extension LedgerWriter {
         return recordedAt
     }
 
-    /// Whether nothing on record says that another customer has the purchases.
+    /// Whether the purchases may be this customer's: false if the ledger has them under another, unlinked customer.
     private func mayBeOfCustomer(_ change: AccountTokenChange) throws(LedgerError) -> Bool {
         guard let holder = try database(holders.customer(of: change.chain.bytes)) else { return true }
         let customer = change.customer.ledgerKey
@@ -62,7 +62,7 @@ extension LedgerWriter {
 }
 
 extension Committer {
-    /// Records that the App Store is asked for the change next, unless it is not to be; returns when that is durable.
+    /// Records that the service asks the App Store next, unless it must not ask; returns when that is durable.
     package func admit(_ change: AccountTokenChange) async throws(LedgerError) -> AccountTokenChange.Ruling {
         let found = Guarded<AccountTokenChange.Ruling>(.ofOtherCustomer)
         try await self.change { [gate] writer throws(LedgerError) in

@@ -5,7 +5,7 @@ import ServiceRuntime
 // MARK: - Answers to requests that may come again
 
 extension LedgerWriter {
-    /// What was answered under an idempotency key; `nil` if nothing is known of it, or it was of another request.
+    /// The answer under an idempotency key; `nil` if the key is unknown or belongs to another request.
     func answer(under claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> [UInt8]? {
         guard let earlier = try earlierGrant(claim, at: now), earlier.requestDigest == claim.requestDigest else {
             return nil
@@ -13,9 +13,9 @@ extension LedgerWriter {
         return earlier.decisionJSON
     }
 
-    /// Keeps an answer, unless another request has kept one under the key; answers the one that counts.
+    /// Keeps an answer, unless another request has kept one under the key; returns the one that counts.
     ///
-    /// A request may keep another answer in place of its own. What is `shown` by it is kept until its outcome is known.
+    /// A request may replace its own answer. The service keeps `shown` until its outcome is known.
     func keep(
         _ answer: [UInt8],
         _ shown: ShownAnswer,
@@ -33,7 +33,7 @@ extension LedgerWriter {
 }
 
 extension Committer {
-    /// What was answered under an idempotency key before; `nil` if nothing is known of it.
+    /// The earlier answer under an idempotency key; `nil` if the key is unknown or belongs to another request.
     package func answer(under claim: IdempotencyClaim, at now: Timestamp) async throws(LedgerError) -> [UInt8]? {
         let found = Guarded<[UInt8]?>(nil)
         try await look { writer throws(LedgerError) in
@@ -43,9 +43,9 @@ extension Committer {
         return found.withLock { $0 }
     }
 
-    /// Keeps an answer, unless another request has kept one under the key; answers the one that counts once it is durable.
+    /// Keeps an answer, unless another request has kept one under the key; returns the one that counts, once durable.
     ///
-    /// A request may keep another answer in place of its own.
+    /// A request may replace its own answer.
     package func keep(
         _ answer: [UInt8],
         _ shown: ShownAnswer,

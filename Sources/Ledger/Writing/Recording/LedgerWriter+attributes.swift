@@ -15,7 +15,7 @@ extension LedgerWriter {
         let stored: [String]?
     }
 
-    /// What the request states, and of what it leaves out and a rule reads, what a backend has stored.
+    /// What the request states, and stored values for attributes that a rule reads and the request leaves out.
     func attributes(of request: DecisionRequest) throws(LedgerError) -> KnownAttributes {
         let stated = request.attributes
         let missing = request.offer.attributeNames.filter { stated?[$0] == nil }
@@ -45,8 +45,8 @@ extension LedgerWriter {
 
     /// What is stored under the customer's first name that is proven, or that a backend states.
     ///
-    /// For a device alone, which only a backend may ask about, the attributes of the one customer count that a backend
-    /// transferred it to. With two customers nothing counts, since either may be asking.
+    /// For a device alone, which only a backend may ask about, the service uses the attributes of the one customer that
+    /// a backend transferred it to. With two customers it uses none, since either may be asking.
     private func stored(of request: DecisionRequest) throws(LedgerError) -> StoredAttributes? {
         let names = request.attributeHolders
         let key = names.isEmpty ? request.customers : names
@@ -77,7 +77,7 @@ extension LedgerWriter {
 
     /// Records what a backend states of a customer, and stores it in place of all that was; or deletes it.
     ///
-    /// What changes nothing is not recorded: the same attributes with the same end, or nothing to delete.
+    /// A change without effect is not recorded: the same attributes with the same end, or nothing to delete.
     /// - Returns: What is stored now, or was until it was deleted; `nil` if there was nothing to delete.
     package func change(_ change: AttributeChange, at now: Timestamp) throws(LedgerError) -> StoredAttributes? {
         try bringForward(change.user)
@@ -96,7 +96,7 @@ extension LedgerWriter {
         return stored
     }
 
-    /// Gives what was stored under the secret of an earlier epoch the key in force.
+    /// Moves data that was stored under the secret of an earlier epoch to the key in force.
     private func bringForward(_ user: Pseudonym) throws(LedgerError) {
         let rotatedKeys = [RotatedKey(user)].compactMap(\.self)
         try apply(rotatedKeys)
@@ -112,8 +112,8 @@ extension LedgerWriter {
 extension DecisionRequest {
     /// The keys of the names that attributes may be stored under, if they are proven or a backend states them.
     ///
-    /// Nothing is stored of what an app claims, nor of purchases. A user's token proves one customer, and an account in signed
-    /// data beside it may be another's.
+    /// Nothing is stored under names that an app claims, or under purchases. A user's token proves one customer; an
+    /// account in signed data beside it may belong to another.
     var attributeHolders: [[UInt8]] {
         if knowledge.provesCustomer, !knowledge.isVouchedFor, let knownCustomer { return [knownCustomer] }
         return names.filter { name in

@@ -11,7 +11,7 @@ extension LedgerWriter {
         let record: TransactionRecord
     }
 
-    /// A whole history has many older purchases, and they show nothing of the app's present version.
+    /// Older purchases are skipped: a whole history has many, and they show nothing about the app's present version.
     private static let newestHours = 48
 
     /// The purchases of a report that are new, recent and carry no offer at all; ask before the report is merged.
@@ -34,9 +34,9 @@ extension LedgerWriter {
         return found
     }
 
-    /// Records those that came within minutes of a grant for the same product, if the grant's offer was not redeemed.
+    /// Records purchases within minutes of a grant for the same product, if the grant's offer was not redeemed.
     ///
-    /// An app may have several offers of a product signed at once. A purchase is one finding, of the newest grant.
+    /// An app may have several offers of a product signed at once. A purchase gives one finding, for the newest grant.
     func noteBoughtWithoutOffer(
         _ purchases: [NewPurchase],
         of bundleID: BundleID,
@@ -106,7 +106,7 @@ extension LedgerWriter {
         try database(connection.first(sql) { _ in true } ?? false)
     }
 
-    /// Notes for which clients the offers were signed that are new as redeemed, whatever became of them since.
+    /// Notes the clients that newly redeemed offers were signed for, whatever became of the redemptions since.
     func noteClients(
         of uses: [MatchedRedemption],
         _ catalog: Catalog,
@@ -142,7 +142,7 @@ extension LedgerWriter {
         return ReportedClient(recorded: object?["client"]?.object)?.name
     }
 
-    /// Tells the observer what a transaction learnt, once it is durable.
+    /// Reports to the observer what a transaction found, once it is durable.
     package func tell(_ observer: some CommitObserver) {
         for use in newRedemptions where !use.isRefundAlone && !use.isCorrection { observer.recorded(use) }
         for finding in boughtWithoutOffer { observer.recorded(finding) }

@@ -11,7 +11,7 @@ package enum LogSignature: Sendable {
 }
 
 extension LedgerWriter {
-    /// Keeps it, unless there is another checkpoint that is not to be replaced.
+    /// Stores the signature, unless there is another checkpoint that must not be replaced.
     func keep(_ signature: LogSignature) throws(LedgerError) -> CheckpointTable.Keeping {
         let table = CheckpointTable(connection: connection)
         switch signature {

@@ -4,7 +4,7 @@ import OfferDomain
 import Storage
 
 extension LedgerWriter {
-    /// Reads what is to be known of all links and new grants, if it isn't known; else the first request would wait for it.
+    /// Reads all links and new grants that are not known yet, so that the first request does not wait for that.
     func readLinks() throws(LedgerError) {
         try database(links.refresh())
         try database(grants.log?.refresh())
@@ -25,7 +25,7 @@ extension LedgerWriter {
         if try isAtLimit(to, beside: link) { return .tooManyLinks(.to) }
         let entry = try append(.customerTransferred(transfer))
         try database(links.add(from, to: link, at: recordedAt, entry: entry))
-        // Grants of the one may be those that redemptions of the other came from.
+        // A redemption of one customer may come from a grant to the other.
         if let bundleID = transfer.app.bundleID {
             let chains = try database(subscriptions.chains(of: from) + subscriptions.chains(of: to))
             try matchRedemptions(of: Set(chains), bundleID, transfer.catalog)
@@ -37,9 +37,9 @@ extension LedgerWriter {
         return .transferred(at: recordedAt, isRepeated: false)
     }
 
-    /// Whether the subject has as many links as it may of those that are vouched for as this one is.
+    /// Whether the subject has reached its limit of links that are vouched for, or not, as this one is.
     ///
-    /// Users' tokens have a limit of their own: what they link keeps no backend's word out.
+    /// Links from users' tokens have their own limit, so they never keep out a backend's link.
     func isAtLimit(
         _ subject: [UInt8],
         beside link: CustomerLinks.Link,
@@ -50,10 +50,10 @@ extension LedgerWriter {
 
     // MARK: - Subscriptions that appear under another account
 
-    /// Takes note of whose subscriptions are, before the links of the report are added.
+    /// Notes which customers have the subscriptions, before the links of the report are added.
     func note(_ holders: [SubscriptionHolder], at store: SubscriptionTransfer.StoreApp) throws(LedgerError) {
-        // Where a caller names the customer that it named before, a new account is not another customer's: there may be
-        // a new token for each purchase.
+        // If a caller names the same customer as before, a new account does not mean another customer: each purchase
+        // may have a new token.
         var unmoved: Set<[UInt8]> = []
         for holder in holders {
             let earlier = try database(self.holders.replace(with: holder, at: recordedAt))
@@ -69,9 +69,9 @@ extension LedgerWriter {
         }
     }
 
-    /// Records it unless it is known: the two are one customer, or the subscription was under that account before.
+    /// Records the transfer, unless the two are one customer or the subscription was under that account before.
     ///
-    /// What was granted for the subscription counts for who has it now, also where a request tells nothing of it.
+    /// Grants for the subscription count for the account that has it now, even if a request does not name it.
     private func record(_ transfer: SubscriptionTransfer) throws(LedgerError) {
         if try database(links.areVouched(transfer.from, transfer.to)) { return }
         let customers = SubscriptionCustomers(store: transfer.store.store, connection: connection)

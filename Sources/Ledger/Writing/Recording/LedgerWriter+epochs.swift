@@ -3,9 +3,9 @@ import OfferDomain
 import Storage
 
 extension LedgerWriter {
-    /// Whether a grant may be named beside keys in force: it is of the epoch in force, or there is no other.
+    /// Whether a grant may be named beside keys in force: it is of the epoch in force, or that is the only one.
     ///
-    /// One that is not among those whose use a store will tell goes by when it was signed, if that is given.
+    /// For a grant whose use no store will report, `signedAt` decides; without it the answer is false.
     func isOfNewestEpoch(_ grantID: UniqueID?, signedAt: Timestamp? = nil) throws(LedgerError) -> Bool {
         guard let newestEpoch, let grantID else { return true }
         let entries = try database(issued.entries(of: [grantID]))
@@ -13,7 +13,7 @@ extension LedgerWriter {
         return signedAt.map { $0 >= newestEpoch.begunAt } ?? false
     }
 
-    /// Once an epoch has ended, a report without the marks of grants that are gone: Google Play goes on telling them.
+    /// After an epoch was destroyed, the report without marks of deleted grants, which Google Play keeps reporting.
     func withoutForgottenMarks(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> GooglePlayPurchaseReport {
         guard hasForgotten else { return report }
         let claimed = report.history.purchases.values.compactMap(\.markedGrant)

@@ -4,7 +4,7 @@ import OfferDomain
 import Storage
 
 extension LedgerWriter {
-    /// Merges what Google Play told into what is known; a message only once.
+    /// Merges data of Google Play into the ledger; each message only once.
     package func absorb(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> Absorption {
         if let message = report.message {
             let isNew = try database(notifications.remember(message, of: report.place.app.packageName))
@@ -17,7 +17,7 @@ extension LedgerWriter {
         return .recorded
     }
 
-    /// Merges what Google Play told, as a part of something else.
+    /// Merges data of Google Play as a part of another change.
     package func merge(_ report: GooglePlayPurchaseReport) throws(LedgerError) {
         try apply(report.rotatedKeys)
         try noteInForce(report.keysInForce)
@@ -27,7 +27,7 @@ extension LedgerWriter {
         try matchRedemptions(of: changed, report.place)
     }
 
-    /// Brings the redemptions that may have come from the same grants up to what is known now.
+    /// Updates the redemptions that may have come from the same grants to what is known now.
     func matchRedemptions(of purchases: Set<PurchaseKey>, _ place: PlayContext) throws(LedgerError) {
         guard !purchases.isEmpty else { return }
         let source = GooglePlayRedemptions(grants, links: links, at: place)

@@ -4,22 +4,22 @@ import ServiceRuntime
 import Storage
 
 extension LedgerWriter {
-    /// A report with the customers' keys in place of the accounts that it names, if they are ours; every other is left out.
+    /// The report with customers' keys in place of accounts; accounts that this service did not give out are left out.
     func withCustomers(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> GooglePlayPurchaseReport {
         if report.accounts.isEmpty { return report }
         let customers = try database(googlePlayAccounts.customers(of: Set(report.accounts.map(\.subject))))
         return report.naming(customers)
     }
 
-    /// Notes whose account id the answer to a request has, if it has one; the entry of that index says so.
+    /// Notes the customer of the account ID in a request's answer, if it has one; `entry` is the index of its entry.
     func giveOut(_ request: DecisionRequest, entry: Int64) throws(LedgerError) {
         guard case .authorization(let plan) = request.grantable, let customer = request.account else { return }
         try database(googlePlayAccounts.add(plan.accountID, of: customer, entry: entry))
         if !request.rotatedKeys.isEmpty { try noteInForce([customer]) }
     }
 
-    /// Those of the purchases that belong neither to these customers nor to one that a backend or store linked to them: by the
-    /// account that each names, or else by the one that it is on record with.
+    /// The purchases of customers other than these and those that a backend or store linked to them; the account that a
+    /// purchase names decides, or else the account that it is on record with.
     func purchasesOfOthers(
         _ named: [PurchaseKey: [UInt8]],
         than own: [[UInt8]]
@@ -37,7 +37,7 @@ extension LedgerWriter {
 }
 
 extension Committer {
-    /// Those of the purchases that belong to other customers, by the accounts that they name; all by their keys.
+    /// The purchases that belong to other customers, by the accounts that they name; all are given as ledger keys.
     package func purchasesOfOthers(
         _ named: [PurchaseKey: [UInt8]],
         than own: [[UInt8]]

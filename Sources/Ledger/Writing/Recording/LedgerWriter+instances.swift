@@ -3,22 +3,22 @@ package import OfferDomain
 import Storage
 
 extension LedgerWriter {
-    /// Takes an instance from those that share the database; nobody waits for it any more.
+    /// Removes an instance from those that share the database; no other instance waits for it any more.
     package func leave(_ id: UniqueID) throws(LedgerError) {
         try database(InstanceTable(connection: connection).remove(id))
         try acknowledgeSwitches()
     }
 
-    /// Has every instance read its files anew.
+    /// Makes every instance read its files again.
     ///
-    /// - Returns: How often that was done, this time included.
+    /// - Returns: How often that was requested, this time included.
     package func requestReload() throws(LedgerError) -> Int64 {
         let table = InstanceTable(connection: connection)
         try database(table.requestReload())
         return try database(table.reloads())
     }
 
-    /// When something is obeyed that this instance obeys: now, or, with others beside it, nobody knows yet.
+    /// When every instance obeys what this one obeys: now if it is the only one, otherwise `nil` for not yet known.
     func acknowledgement() throws(LedgerError) -> Timestamp? {
         let others = try database(InstanceTable(connection: connection).all().filter { $0.instance.id != instance })
         return others.isEmpty ? recordedAt : nil
@@ -26,7 +26,7 @@ extension LedgerWriter {
 
     /// Notes that this instance obeys what is switched off.
     ///
-    /// - Returns: Whether every one does.
+    /// - Returns: Whether every instance does.
     func acknowledge() throws(LedgerError) -> Bool {
         let table = InstanceTable(connection: connection)
         if let instance { try database(table.acknowledge(of: instance)) }

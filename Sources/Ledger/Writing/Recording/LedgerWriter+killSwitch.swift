@@ -3,7 +3,7 @@ package import OfferDomain
 import Storage
 
 extension LedgerWriter {
-    /// Records a seal; one that lasts is kept for the next start.
+    /// Records a seal; a sticky one is also stored for the next start.
     package func seal(_ seal: ActiveSeal) throws(LedgerError) {
         if seal.cause.isSticky {
             let obeyed = try acknowledgement()
@@ -26,7 +26,7 @@ extension LedgerWriter {
         try readSwitches()
     }
 
-    /// Switches a key off, or leaves it to the `keys` file again, and records that.
+    /// Disables a key, or leaves it to the `keys` file again, and records that.
     package func set(_ key: KeyID, isDisabled: Bool, by requester: Requester) throws(LedgerError) {
         let obeyed = try acknowledgement()
         let store = KeyStateStore(connection: connection)
@@ -39,9 +39,9 @@ extension LedgerWriter {
         )
     }
 
-    /// Records that the service obeys what others have switched off: it signs no more of that.
+    /// Records that the service obeys what others have switched off: it no longer signs what that stops.
     ///
-    /// Where several share the database, whoever obeys last records it for all.
+    /// If several instances share the database, the last one to obey records it for all.
     package func acknowledgeSwitches() throws(LedgerError) {
         let isObeyed = try acknowledge()
         guard isObeyed, switches.awaitsAcknowledgement else { return }

@@ -3,18 +3,18 @@ import Configuration
 import OfferDomain
 import Storage
 
-/// What the writer has written already of what it need not write each time; forgotten when a transaction is undone.
+/// Rows that the writer has already written and need not repeat; forgotten when a transaction is undone.
 struct ReconciliationMemory {
-    /// By their keys in the ledger, the offers whose names are kept.
+    /// The offers whose names are stored, by their keys in the ledger.
     var described: [Int64: CatalogOffer] = [:]
-    /// When each app was last told of, as it is kept.
+    /// When a store last reported on each app, as it is stored.
     var told: [NotifiedApp: Timestamp] = [:]
 }
 
 extension LedgerWriter {
-    /// Puts a grant among those whose use a store will tell.
+    /// Adds a grant to those whose use a store will report.
     ///
-    /// An introductory offer is not among them: the App Store gives it without a signature too.
+    /// An introductory offer is not added: the App Store gives it without a signature too.
     func issue(_ grantID: UniqueID, _ request: DecisionRequest, entry: Int64) throws(LedgerError) {
         let offer = request.offer
         if offer.appStore != nil, offer.appStore?.offerID == nil { return }
@@ -24,7 +24,7 @@ extension LedgerWriter {
         reconciliation.described[offer.ledgerKey] = offer
     }
 
-    /// Notes that a store tells of an app; to the minute, so that not every notification writes one more row.
+    /// Notes that a store reported on an app, at most once a minute, so that not every notification writes a row.
     func noteTold(_ app: NotifiedApp) throws(LedgerError) {
         if let last = reconciliation.told[app], recordedAt < last.adding(minutes: 1) { return }
         try database(issued.noteTold(app, at: recordedAt))

@@ -11,12 +11,12 @@ extension NotificationReceipt {
 }
 
 extension LedgerWriter {
-    /// Keeps what was shown until it is known what became of it.
+    /// Keeps a shown answer until its outcome is known.
     func note(_ shown: ShownAnswer, requestID: UniqueID, at now: Timestamp) throws(LedgerError) {
         try database(retentionAnswers.add(shown, requestID: requestID, at: now))
     }
 
-    /// Notes which answers a subscriber canceled after, if that is what a report tells.
+    /// Notes the answers after which a subscriber canceled, if the report is about a cancellation.
     func noteCancellation(_ report: SubscriptionReport) throws(LedgerError) {
         guard let notification = report.notification, notification.isCancellation else { return }
         for chain in report.history.chains.keys {

@@ -5,10 +5,10 @@ package import ServiceRuntime
 
 /// Limits what apps can have recorded: each refusal is an entry up to a rate, and beyond that counted into one entry a minute.
 ///
-/// An app's API key is known to everyone, and each refusal of which there is an entry stays for ever. With this rate a
-/// caller's take 5.4 MB an hour of the disk at most.
+/// An app's API key is known to everyone, and an entry of a refusal stays forever. At this rate, the entries of one
+/// caller take at most 5.4 MB of the disk an hour.
 package final class AppRefusals: Sendable {
-    /// Refusals that are no entries of their own, until the entry of the minute.
+    /// Refusals without their own entry, until the entry of the minute.
     package let counted = MinuteCounter<CountedRefusal>()
     private let singles: RateLimiter<CallerID>
     private let reserve: DiskReserve?
@@ -34,7 +34,7 @@ package final class AppRefusals: Sendable {
     /// An attacker can make up any number of names, and each grant adds an entry.
     func allowsGrant(_ request: DecisionRequest) -> Bool { request.isProven || reserve?.isTouched != true }
 
-    /// Whether what was granted before is signed again, which adds entries: for an app, only while there is room.
+    /// Whether an earlier grant is signed again, which adds entries; for an app, only while there is room.
     func allowsReplay(_ request: DecisionRequest) -> Bool {
         request.knowledge.isVouchedFor || reserve?.isTouched != true
     }

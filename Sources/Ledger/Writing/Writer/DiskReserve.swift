@@ -3,7 +3,7 @@ import Glibc
 import ServiceRuntime
 package import Storage
 
-/// Room on the disk of the database that is for grants alone: what strangers can have written stops before it is used.
+/// Room on the database's disk that is for grants alone: other writes that apps can cause stop before it is used.
 package final class DiskReserve: Sendable {
     /// Free and total bytes.
     package typealias Room = (left: UInt, all: UInt)
@@ -17,7 +17,7 @@ package final class DiskReserve: Sendable {
         look()
     }
 
-    /// Of a database in a file; `nil` of one on a server, whose disk is not seen from here.
+    /// A reserve for a database in a file; `nil` for one on a server, whose disk is not visible from here.
     package convenience init?(_ location: DatabaseLocation) {
         guard case .sqlite(let path) = location else { return nil }
         let end = path.lastIndex(of: "/")
@@ -29,10 +29,10 @@ package final class DiskReserve: Sendable {
         }
     }
 
-    /// Whether less room is left than is kept back.
+    /// Whether less room is left than the reserve.
     package var isTouched: Bool { touched.withLock { $0 } }
 
-    /// Looks how much there is; to be called about once a second.
+    /// Measures the room that is left; call it about once a second.
     package func look() {
         guard let (left, all) = room() else { return }
         touched.withLock { $0 = left < Self.bytes(ofDisk: all) }

@@ -20,16 +20,16 @@ extension LedgerWriter {
         return links.isEmpty ? subjects : subjects + links
     }
 
-    /// The same for caps per customer: of a customer for whom no backend vouches, every purchase that evidence leads to counts too.
+    /// The same for caps per customer; unless a backend vouches for them, every purchase in the evidence counts too.
     func customerSubjects(_ request: DecisionRequest, _ known: KnownCustomer) throws(LedgerError) -> [[UInt8]] {
         let subjects = try countedSubjects(request, known.subscriptions)
         guard !request.knowledge.isVouchedFor, let histories = known.histories else { return subjects }
         return Array(Set(subjects + histories.purchases))
     }
 
-    /// The decision, where each cap that is reached says by which of the customer's names it counted.
+    /// The decision, with the customer's names by which each reached cap counted.
     ///
-    /// Asked again name by name, because most who ask are not refused by a cap.
+    /// The ledger is asked again name by name: a cap refuses few requests.
     func explained(
         _ decision: Decision,
         _ request: DecisionRequest,
@@ -48,7 +48,7 @@ extension LedgerWriter {
         return decision.counted(by: found, redeemed: redeemed)
     }
 
-    /// Under which keys grants count, and what each of them names.
+    /// The keys under which grants count, and what each of them names.
     private func countedNames(
         _ request: DecisionRequest,
         _ subscriptions: [[UInt8]]

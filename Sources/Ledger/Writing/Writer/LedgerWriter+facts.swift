@@ -3,7 +3,7 @@ import Configuration
 import OfferDomain
 import Storage
 
-// MARK: - What the stores told
+// MARK: - What the stores reported
 
 extension LedgerWriter {
     /// What is known of a customer when an offer is decided.
@@ -11,10 +11,10 @@ extension LedgerWriter {
         let facts: SharedFacts
         /// The keys of the subscription that the offer is for, in the offer's own store; its grants are counted too.
         var subscriptions: [[UInt8]] = []
-        /// What it is drawn from; `nil` if nobody had to look.
+        /// The histories that the facts come from; `nil` if no lookup was needed.
         var histories: StoreHistories?
 
-        /// What the stores' answers explain about a decision that too little is known for.
+        /// What the stores' answers explain about a decision that lacks facts.
         func explanations(_ request: DecisionRequest) -> [StoreFinding] {
             var explanations = request.knowledge.findings
             if facts.value.status == nil, let group = histories?.otherGroup { explanations.append(.otherGroup(group)) }
@@ -22,11 +22,11 @@ extension LedgerWriter {
         }
     }
 
-    /// Merges what the request brings, and puts what the ledger knows beside what the request states.
+    /// Merges the store data of the request, and combines what the ledger knows with what the request states.
     ///
-    /// Facts that are too old for the offer are left out; so is everything that a trusted caller has stated already, but
-    /// for the subscriptions that the request names, whose grants count whoever asks. Of an offer that is in both
-    /// stores, what is known in the other counts too.
+    /// Facts that are too old for the offer are left out, and so is everything that a trusted caller has stated
+    /// already. Subscriptions that the request names are kept: their grants count for every caller. For an offer that
+    /// is in both stores, what is known in the other store counts too.
     func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
         let isToldMore = request.knowledge.isTold
         if isToldMore {
@@ -44,12 +44,12 @@ extension LedgerWriter {
         )
     }
 
-    /// What the store should be asked for, since too little is known; empty if it cannot be asked.
+    /// The missing facts that the store should be asked for; empty if it cannot be asked.
     func storeNeeds(_ request: DecisionRequest, _ known: KnownCustomer) -> FactNeeds {
         guard request.knowledge.mayAsk else { return [] }
         let needs = known.facts.value.unmet(request.offer.factNeeds, olderThan: request.receivedAt)
             .intersection(known.histories?.tellableFacts ?? request.offer.tellableFacts)
-        // Any answer shows whose the purchases are.
+        // Any answer shows which customer has the purchases.
         return needs.isEmpty && !request.isProven ? .subscribedBefore : needs
     }
 
@@ -66,8 +66,8 @@ extension LedgerWriter {
         return histories
     }
 
-    /// Offers of which a history shows uses that the catalog can't name, and that were the developer's own: what was
-    /// used stays what it was when its offer leaves the catalog.
+    /// The used offers that the catalog can't name and that were the developer's own; a use stays what it was when its
+    /// offer leaves the catalog.
     private func formerOffers(
         of history: GooglePlayHistory,
         _ request: DecisionRequest
@@ -98,12 +98,11 @@ extension LedgerWriter {
         return history
     }
 
-    /// Under which names of the request its customer's purchases are looked for.
+    /// The names of the request under which its customer's purchases are looked up.
     ///
-    /// What an app claims proves nothing, so it doesn't open what was bought under it, nor what was bought by who is linked
-    /// to it. From a customer whom the caller names, and not from the device as well, leads a
-    /// link on: others who used the device have bought for themselves. A link of a user's token leads nowhere: the device may
-    /// be another person's.
+    /// A name that an app claims proves nothing: it gives no access to purchases under it or under customers linked to
+    /// it. If the caller names the customer, links are followed from there and not from the device: other users of the
+    /// device have bought for themselves. A link of a user's token is not followed: the device may be another person's.
     private func purchaseSubjects(_ request: DecisionRequest) throws(LedgerError) -> [[UInt8]] {
         guard request.knowledge.believesNames else { return [] }
         guard request.knowledge.isVouchedFor else {
@@ -130,7 +129,7 @@ extension LedgerWriter {
         return found
     }
 
-    /// Whether what is known is also of the account that the signature will be bound to, if it will be to one.
+    /// Whether what is known also covers the account that the signature will be bound to, if there is one.
     private func hasRead(
         _ knowledge: StoreKnowledge,
         _ history: SubscriptionHistory
@@ -151,7 +150,7 @@ extension LedgerWriter {
         try noteBoughtWithoutOffer(purchases, of: report.bundleID, report.catalog)
     }
 
-    /// Brings the redemptions of chains, and of those that may have come from the same grants, up to what is known now.
+    /// Updates the redemptions of chains, and others that may come from the same grants, to what is known now.
     func matchRedemptions(
         of chains: Set<ChainKey>,
         _ bundleID: BundleID,
@@ -163,7 +162,7 @@ extension LedgerWriter {
         try noteClients(of: uses, catalog, in: bundleID)
     }
 
-    /// The same of subscriptions in either store; answers what is new.
+    /// The same for subscriptions in either store; returns what is new.
     @discardableResult
     func matchRedemptions(
         of subscriptions: [[UInt8]],
@@ -195,15 +194,15 @@ extension DecisionRequest {
         return name.pseudonym.ledgerKey
     }
 
-    /// The keys of the names that purchases are filed under where a trusted caller gave them; that of the customer whom
-    /// the caller calls its own comes first.
+    /// The keys of the names that purchases are filed under if a trusted caller gave them; the customer that the caller
+    /// calls its own comes first.
     ///
-    /// What a known customer buys is not everybody's who will use that device.
+    /// What a known customer buys does not belong to everyone who later uses that device.
     package var purchaseHolders: [[UInt8]] {
         knownCustomer == nil ? customers : provenSubjects.filter(customers.contains)
     }
 
-    /// The keys of all names but those that are only claimed.
+    /// The keys of all names, except those that are only claimed.
     var provenSubjects: [[UInt8]] {
         names.filter { !$0.identity.isClaimed }.map(\.pseudonym.ledgerKey)
     }

@@ -7,8 +7,8 @@ import TransparencyLog
 // MARK: - Granting
 
 extension LedgerWriter {
-    /// Records a grant on the terms of the request, and counts it against caps; or that the offer may not be had, which counts
-    /// against none.
+    /// Records a grant on the terms of the request and counts it against caps, or records that the offer is denied,
+    /// which counts against none.
     func grant(
         _ request: DecisionRequest,
         on evaluation: Evaluation,
@@ -44,7 +44,7 @@ extension LedgerWriter {
         try remember(claim, terms, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
     }
 
-    /// One entry for each signature that will be made; of a retry, `evaluation` is nil.
+    /// Records one entry for each signature that will be made; for a retry, `evaluation` is nil.
     @discardableResult
     func record(
         _ terms: GrantTerms,

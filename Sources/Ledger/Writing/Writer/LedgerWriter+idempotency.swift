@@ -37,10 +37,10 @@ extension LedgerWriter {
         FROM idempotency_keys WHERE key_digest = ? AND (signed_at > ? OR recorded_at > ? AND recorded_at <= ?)
         """
 
-    /// From when on a key is still known: by the time that its grant was signed with, and from when until when by the log's.
+    /// The bounds within which a key is still known: one for the signing time of its grant, two for the log's time.
     ///
-    /// The two differ where the clock was set back. What was granted meanwhile would else be forgotten once it is right.
-    /// Where the log is ahead by more than a key lives, because the clock once was, its time says nothing of age.
+    /// The times differ if the clock was set back. By signing time alone, later grants would be forgotten once it is
+    /// right. If the log is ahead by more than a key's lifetime, because the clock once was, its time shows no age.
     static func known(at now: Timestamp) -> [SQLValue] {
         let oldest = SQLValue.integer(now.adding(hours: -IdempotencyClaim.lifetimeHours).milliseconds)
         return [oldest, oldest, .integer(now.adding(hours: IdempotencyClaim.lifetimeHours).milliseconds)]
@@ -55,7 +55,7 @@ extension LedgerWriter {
         return earlier
     }
 
-    /// Asks ahead what was granted under many keys: of each, its digest and from when on it is known.
+    /// Asks ahead what was granted under many keys; each claim has the digest of a key and its time bounds.
     func ask(_ claims: [[SQLValue]]) throws(StorageError) {
         try connection.ask(Self.earlierGrant, forEach: claims)
     }
@@ -68,9 +68,9 @@ extension LedgerWriter {
         }
     }
 
-    /// What was granted of a batch before, by the digests of its items' keys; `nil` if that was for another body.
+    /// The earlier grants of a batch, by the digests of its items' keys; `nil` if they were for another body.
     func earlierGrants(_ claim: BatchClaim, at now: Timestamp) throws(LedgerError) -> [[UInt8]: EarlierGrant]? {
-        // Taken: another batch under the key is to see what this one grants.
+        // Removed: another batch under the key must see what this one grants.
         let known = batchesReadAhead.isEmpty ? nil : batchesReadAhead.removeValue(forKey: claim.keyDigests.first)
         let earlier =
             if let known { known } else { try database(storedGrants(claim, at: now)) }
@@ -107,7 +107,7 @@ extension LedgerWriter {
         batchesReadAhead[claim.keyDigests.first] = try storedGrants(claim, at: now)
     }
 
-    /// The same grant again: it takes nothing from a cap, but its signatures are made and recorded anew.
+    /// Repeats a grant: it takes nothing from a cap, but its signatures are made and recorded again.
     func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Verdict {
         guard let decision = RecordedDecision(earlier.decisionJSON),
             let allows = request.grantable.answer(to: decision.outcome)
@@ -145,7 +145,7 @@ extension LedgerWriter {
         onConflict: .replaces(keyColumns: 1)
     )
 
-    /// Forgets idempotency keys that are past their time: those that are not known any more.
+    /// Deletes idempotency keys that are past their time, at most `atMost` of them.
     package func forgetIdempotencyKeys(at now: Timestamp, atMost: Int) throws(LedgerError) {
         try database(
             connection.enqueue(

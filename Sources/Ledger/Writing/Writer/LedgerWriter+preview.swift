@@ -15,14 +15,14 @@ package struct OfferPreview: Sendable {
         self.knowledge = knowledge
     }
 
-    /// Under whose secrets it asks and tells; one, unless the secret was changed meanwhile.
+    /// The epochs of the secrets that its requests and reports use; one, unless the secret was changed meanwhile.
     var epochs: [String] {
         let told = [knowledge.report?.epoch, knowledge.googlePlayReport?.place.keys.epoch]
         return requests.map(\.epoch) + told.compactMap(\.self)
     }
 }
 
-/// What came of one offer that was looked at.
+/// The result for one previewed offer.
 package struct PreviewedOffer: Sendable {
     /// What would be decided now; it is neither recorded nor granted.
     package let decision: Decision
@@ -32,7 +32,7 @@ package struct PreviewedOffer: Sendable {
     package let isStoreSilent: Bool
 }
 
-/// What was read of one customer, so that it is read once for many offers.
+/// Data of one customer, which is read once for many offers.
 struct CustomerMemory {
     var appStore: [[[UInt8]]: SubscriptionHistory] = [:]
     var googlePlay: [[[UInt8]]: GooglePlayHistory] = [:]
@@ -88,7 +88,7 @@ extension LedgerWriter {
         return history
     }
 
-    /// As `grantIDs`, with one look at the ledger for all offers of a subject.
+    /// Like `grantIDs`, but reads the ledger once for all offers of a subject.
     func rememberedGrants(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [UniqueID] {
         var found: [UniqueID] = []
         for subject in subjects {

@@ -9,7 +9,7 @@ struct AskedAhead {
     /// For requests that came together.
     struct Group {
         var grants: Set<GrantTable.Question> = []
-        /// Of idempotency keys the values of their statement.
+        /// The values of the statement for idempotency keys.
         var claims: [[SQLValue]] = []
         var days: Set<Days> = []
         var batches: [(claim: BatchClaim, at: Timestamp)] = []
@@ -21,7 +21,7 @@ struct AskedAhead {
         let first: Int
     }
 
-    /// What others have written was asked.
+    /// Whether the writes of other instances were asked for.
     var isOfOthers = false
     var groups: [Group] = []
     /// Of all groups.
@@ -34,7 +34,7 @@ struct AskedAhead {
 // MARK: - Reading for many requests at once
 
 extension LedgerWriter {
-    /// Asks what is going to be read in the transaction that begins; changes nothing but how long that takes.
+    /// Asks ahead what the beginning transaction is going to read; this only changes how long it takes.
     func askAhead(for jobs: [Committer.Job]) throws(StorageError) {
         asked = AskedAhead()
         guard connection.isRemote else { return }
@@ -43,7 +43,7 @@ extension LedgerWriter {
         try ask(for: jobs)
     }
 
-    /// Asks what others have recorded, switched off and linked, unless that is done.
+    /// Asks what other instances have recorded, switched off and linked, unless it was asked already.
     func askOfOthers() throws(StorageError) {
         guard connection.isRemote, isTreeRead, !asked.isOfOthers else { return }
         asked.isOfOthers = true
@@ -108,7 +108,7 @@ extension AskedAhead.Group {
 }
 
 extension CatalogOffer {
-    /// Under which keys its grants are counted: its own, and where a rule wants it that of the other store.
+    /// The keys under which its grants are counted: its own, and that of the other store if a rule needs it.
     fileprivate var countedKeys: [Int64] { [ledgerKey] + (needs.otherStore ? [otherStoreKey].compactMap(\.self) : []) }
 }
 

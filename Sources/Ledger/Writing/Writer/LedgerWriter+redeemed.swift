@@ -47,10 +47,10 @@ extension LedgerWriter {
         return redeemable
     }
 
-    /// Those of the grants that were redeemed or still may be, each once, in the order of time.
+    /// The grants that were redeemed or still may be, each once, in the order of time.
     ///
-    /// A grant is given back once a purchase with it would come too late, if its store has reported about the app since and
-    /// no use of it. It is kept where a use could not be known, or not be matched to it.
+    /// A grant is released once a purchase with it would come too late, if its store has since reported on the app and
+    /// showed no use of the grant. It is kept if a use could not be known, or could not be matched to it.
     func counted(
         _ grants: [UniqueID],
         of offer: CountedOffer,
@@ -78,7 +78,7 @@ extension LedgerWriter {
         return counted
     }
 
-    /// Those that a use is known of, also if it is pending or was undone.
+    /// The grants with a known use, even if that is pending or was undone.
     private func redeemed(_ grants: [UniqueID]) throws(LedgerError) -> Set<UniqueID> {
         var redeemed: Set<UniqueID> = []
         let values: [[SQLValue]] = grants.map { [.blob($0.bytes)] }
@@ -92,7 +92,7 @@ extension LedgerWriter {
 
     /// From when until when uses of an app's offers are known; `nil` if its store has reported nothing about it.
     ///
-    /// Uses of before the first notification may be missing, and those of before an epoch was destroyed are forgotten.
+    /// Uses before the first notification may be missing, and uses before `forgotten_until` of an epoch are forgotten.
     private func reports(of listing: StoreListing) throws(LedgerError) -> ClosedRange<Timestamp>? {
         let app = listing.appStore?.bundleID.text ?? listing.googlePlay?.packageName.text ?? ""
         let found = try database(
@@ -111,7 +111,7 @@ extension LedgerWriter {
         return Timestamp(milliseconds: found.first)...Timestamp(milliseconds: found.last)
     }
 
-    /// Whether a purchase with the grant leads to it: by the account that the purchase names, or by its subscription.
+    /// Whether a purchase can be matched to the grant: by the account that the purchase names, or by its subscription.
     private func isMatchable(
         _ grant: UniqueID,
         of offer: CountedOffer,

@@ -15,15 +15,15 @@ package final class LedgerWriter {
     let log: LogTables
     /// The log's tree with the entries of this transaction.
     private(set) var tree = TreeEdge()
-    /// The newest tree that is known to be durable; the log must go on from it.
+    /// The newest tree that is known to be durable; the log must continue from it.
     package private(set) var durableHead: TreeHead?
     private(set) var isTreeRead = false
-    /// Whether the transaction at hand was told to be made durable: from then on nobody knows, if no answer comes.
+    /// Whether the commit of the current transaction was sent; from then on, without an answer, its outcome is unknown.
     private(set) var isCommitting = false
     /// What is switched off, as this transaction sees it.
     package private(set) var switches = SigningStops()
     private(set) var keyUses = KeyUses()
-    /// Secrets of customers' ids that another took over from: what is asked under them does not see what is kept now.
+    /// Epochs that a newer one has replaced: a request under one does not see data stored under the newest secret.
     private(set) var outdatedEpochs: Set<String> = []
     /// When the epoch in force began, if there was another before it.
     private(set) var newestEpoch: (firstEntry: Int64, begunAt: Timestamp)?
@@ -36,7 +36,7 @@ package final class LedgerWriter {
     private var quietTransactions = AskedAhead.mostQuiet
     /// The time of the entries of this transaction.
     private(set) var recordedAt = Timestamp(milliseconds: 0)
-    /// The entries that others have recorded since the last transaction, and those of this one; of many the first.
+    /// The entries of other instances since the last transaction, and those of this one; if they are many, the first.
     private(set) var newEntries = EntryBuffer()
     var days: GrantDays
     let subscriptions: SubscriptionTables
@@ -45,7 +45,7 @@ package final class LedgerWriter {
     let attributeTable: StoredAttributeTable
     let grants: GrantTable
     let issued: IssuedGrantTable
-    /// What of it need not be written again.
+    /// What need not be written again for reconciliation.
     var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
     private let rotatedKeys: KeyRotation
@@ -54,19 +54,19 @@ package final class LedgerWriter {
     var claimsReadAhead: [[UInt8]: EarlierGrant?] = [:]
     /// The same under the keys of batches, by the first digest of each.
     var batchesReadAhead: [[UInt8]: [[UInt8]: EarlierGrant]] = [:]
-    /// What was read of one customer, while several offers are looked at for them; `nil` otherwise.
+    /// Data of one customer while several offers are previewed for them; `nil` otherwise.
     var memory: CustomerMemory?
     private let appRefusals: AppRefusals?
-    /// Refusals of this transaction that are no entries of their own.
+    /// Refusals of this transaction without their own entry.
     private var countedRefusals: [CountedRefusal] = []
-    /// What this transaction learnt of redemptions.
+    /// The redemptions that are new in this transaction.
     package internal(set) var newRedemptions: [MatchedRedemption] = []
     /// Purchases in this transaction that followed a grant and were made without its offer.
     var boughtWithoutOffer: [BoughtWithoutOffer] = []
     /// Redemptions in this transaction, with the client that had asked for the offer.
     var redeemedClients: [ClientRedemption] = []
     let retentionAnswers: RetentionAnswerTable
-    /// What became of answers to real-time requests, as this transaction learnt it.
+    /// The outcomes of answers to real-time requests that are new in this transaction.
     var retentionOutcomes: [RetentionOutcome] = []
     let googlePlay: GooglePlayTables
     let googlePlayAccounts: GooglePlayAccounts
@@ -104,7 +104,7 @@ package final class LedgerWriter {
         notifications = ProcessedNotifications(connection: connection)
     }
 
-    /// Begins a transaction, as below, for nothing that is known beforehand.
+    /// Begins a transaction, as below, without jobs that are known beforehand.
     @discardableResult
     package func begin(at now: Timestamp) throws(LedgerError) -> Bool { try begin(at: now, for: []) {} }
 
@@ -112,10 +112,10 @@ package final class LedgerWriter {
     ///
     /// Its entries get the time `now`, or that of the entry before them if the clock was set back.
     ///
-    /// What `jobs` are going to ask is asked together with what others have written; and what `meanwhile` asks with
-    /// ``ask(for:)``, which is called again and again while another connection writes.
+    /// The queries of `jobs` are sent together with those for the writes of other instances. `meanwhile` may send more
+    /// with ``ask(for:)``; it is called repeatedly while another connection writes.
     ///
-    /// - Returns: Whether others may have written since the last transaction; then what is switched off was read anew.
+    /// - Returns: Whether others may have written since the last transaction; then the switches were read again.
     func begin(
         at now: Timestamp,
         for jobs: [Committer.Job],
@@ -163,18 +163,18 @@ package final class LedgerWriter {
         switches = try database(SealStore(connection: connection).switches())
     }
 
-    /// The head of the log, once its right edge was found to be whole; no transaction may be open.
+    /// The head of the log, after a check that its right edge is whole; no transaction may be open.
     package func checkedHead() throws(LedgerError) -> TreeHead {
         defer { rollback() }
         try begin(at: Timestamp(milliseconds: 0))
         return durableHead ?? .empty
     }
 
-    /// Reads the right edge of the tree, unless it is as this writer left it; holds it to the head and the entries.
+    /// Reads the right edge of the tree, unless this writer left it so; checks it against the head and the entries.
     ///
-    /// It is another one after entries of an earlier run or of a command, or after a transaction that was undone.
+    /// The edge may differ after entries of an earlier run or of a command, or after a transaction that was undone.
     ///
-    /// - Returns: Whether it is.
+    /// - Returns: Whether it may differ.
     private func readTree() throws(AuditReadError) -> Bool {
         let (head, count) = try log.headAndEntryCount()
         guard head.size == count else { throw .log(.sizeDiffers(head: head.size, entries: count)) }
@@ -194,9 +194,9 @@ package final class LedgerWriter {
         return true
     }
 
-    /// Adds what others have recorded since to the tree at hand, which costs less than to read its edge anew.
+    /// Adds newer entries of other instances to the known tree, which costs less than reading its edge again.
     ///
-    /// - Returns: False where there is no such tree, or too much was added.
+    /// - Returns: False if no tree is known, or too many entries were added.
     private func follow(to head: TreeHead) throws(AuditReadError) -> Bool {
         guard isTreeRead, let durableHead, tree.size == durableHead.size,
             tree.size < head.size, head.size - tree.size <= Self.mostFollowed
@@ -212,13 +212,13 @@ package final class LedgerWriter {
         }
         if isMovedAway { throw .log(.movedAway) }
         guard next.head == head else { throw .log(.notContinued(size: durableHead.size)) }
-        // Whoever added them has written their tiles.
+        // The instance that added them has written their tiles.
         _ = next.takeChanges()
         (tree, recordedAt) = (next, last)
         return true
     }
 
-    /// Whether others write beside this one, so that it is worth asking ahead what they have written.
+    /// Whether other instances write too, so that it is worth asking ahead what they have written.
     var expectsOthers: Bool { isTreeRead && quietTransactions < AskedAhead.mostQuiet }
 
     /// More entries than a tile has take longer than the edge.
@@ -307,7 +307,7 @@ package final class LedgerWriter {
         try apply(request.rotatedKeys)
         if let claim = request.idempotency, let earlier {
             guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
-            // What was granted can't be had any more: there is nothing to answer a second time.
+            // The earlier grant can't be had any more, so there is nothing to answer a second time.
             if let obstacle = request.grantable.obstacle { return .obstructed(obstacle) }
             guard appRefusals?.allowsReplay(request) != false else { return .diskIsFull }
             return try replay(earlier, request)
@@ -328,7 +328,7 @@ package final class LedgerWriter {
         return try grant(request, on: evaluation, allows: allows)
     }
 
-    /// Records a refusal; one of an app that was refused very often lately is counted, if it is committed.
+    /// Records a refusal; for an app that was refused very often lately, it is only counted, after the commit.
     private func refuse(_ request: DecisionRequest, _ evaluation: Evaluation) throws(LedgerError) {
         let decision = evaluation.decision
         if let appRefusals, !appRefusals.isRecordedSingly(request) {
@@ -338,7 +338,7 @@ package final class LedgerWriter {
         try append(.refusal(record))
     }
 
-    /// What the rules say of what is known; and what the store should be asked for first, if that may change it.
+    /// What the rules decide from the known facts, and what to ask the store first if that may change the decision.
     func evaluate(_ request: DecisionRequest) throws(LedgerError) -> Evaluation {
         let known = try knownCustomer(request)
         let attributes = try attributes(of: request)
@@ -348,7 +348,7 @@ package final class LedgerWriter {
         var storeNeeds = FactNeeds()
         if decision.outcome == .undecided {
             storeNeeds = self.storeNeeds(request, known)
-            // A store's answer counts before what a backend once said.
+            // A store's answer takes precedence over what a backend has stored.
             if storeNeeds.isEmpty, let (facts, names) = try factsWithStored(known.facts, of: request) {
                 context.facts = facts
                 let filled = request.offer.policy.decide(context)
@@ -364,7 +364,7 @@ package final class LedgerWriter {
         )
     }
 
-    /// What came of the rules.
+    /// The result of the rules.
     struct Evaluation {
         let decision: Decision
         /// The keys of the subscription that the offer is for.
@@ -375,21 +375,21 @@ package final class LedgerWriter {
         let storeNeeds: FactNeeds
     }
 
-    /// Brings what was kept under secrets of earlier epochs to the keys in force; costs nothing where there is but one.
+    /// Moves data under secrets of earlier epochs to the keys in force; costs nothing if there is only one epoch.
     func apply(_ rotatedKeys: [RotatedKey]) throws(LedgerError) {
         guard !rotatedKeys.isEmpty else { return }
         links.expectMoves()
         try database(self.rotatedKeys.apply(rotatedKeys))
     }
 
-    /// Notes that keys are of the epoch in force, of those that will stand beside others; `keys` are none where there is but
+    /// Notes that keys, which will be stored beside others, are of the epoch in force; `keys` is empty if there is only
     /// one epoch.
     func noteInForce(_ keys: Set<[UInt8]>) throws(LedgerError) {
         if keys.isEmpty { return }
         try database(keyEpochs.note(keys))
     }
 
-    /// Merges what the store told into what is known; a notification only once.
+    /// Merges data of the App Store into the ledger; each notification only once.
     package func absorb(_ report: SubscriptionReport) throws(LedgerError) -> Absorption {
         if let notification = report.notification {
             guard try database(notifications.remember(notification)) else {
@@ -448,7 +448,7 @@ package final class LedgerWriter {
     /// When the offer was granted to any of the subjects, each grant once, in order.
     private func grantTimes(of subjects: [[UInt8]], _ offerKey: Int64) throws(LedgerError) -> [Timestamp] {
         let found = try grantIDs(of: subjects, offerKey)
-        // Most who ask have none, and a set is an allocation.
+        // Most customers have none, and a set is an allocation.
         return found.isEmpty ? [] : Set(found).map(\.timestamp).sorted()
     }
 

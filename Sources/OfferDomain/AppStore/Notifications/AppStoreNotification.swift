@@ -12,13 +12,13 @@ package struct AppStoreNotification: Hashable, Sendable {
     package let subtype: Reported<NotificationSubtype>?
     /// The same each time that the same notification is sent.
     package let notificationUUID: UniqueID
-    /// When Apple signed this notification (`signedDate`), which a notification that is sent again keeps.
+    /// When Apple signed this notification (`signedDate`); a repeated notification has the same value.
     package let signedAt: Timestamp
-    /// The bundle id that Apple signed, which is that of a configured app.
+    /// The bundle ID that Apple signed; it belongs to a configured app.
     package let bundleID: BundleID
     /// Absent in the sandbox.
     package let appAppleID: Int64?
-    /// The environment that Apple signed; of a token for external purchases, the one that its id shows.
+    /// The environment that Apple signed; for an external purchase token, the environment that its ID shows.
     package let environment: StoreEnvironment
     /// What it is about; Apple sends exactly one of four objects.
     package let content: Content
@@ -76,7 +76,7 @@ package struct AppStoreNotification: Hashable, Sendable {
         }
     }
 
-    /// A token for purchases outside of the App Store, of which Apple has no report yet.
+    /// A token for a purchase outside of the App Store that has not been reported to Apple yet.
     package struct ExternalPurchaseToken: Hashable, Sendable {
         /// Begins with `SANDBOX` in the sandbox.
         package let externalPurchaseID: String
@@ -109,7 +109,7 @@ package struct AppStoreNotification: Hashable, Sendable {
         self.content = content
     }
 
-    /// The status that the notification tells: its own word, or what its type says by itself.
+    /// The status that the notification states, or else the status that follows from its type.
     package var status: Reported<SubscriptionStatus>? {
         guard case .subscription(let content) = content else { return nil }
         if let status = content.status { return status }

@@ -14,7 +14,7 @@ package enum NotificationType: String, StoreCode {
     case gracePeriodExpired = "GRACE_PERIOD_EXPIRED"
     case metadataUpdate = "METADATA_UPDATE"
     case migration = "MIGRATION"
-    /// An active subscriber redeemed an offer; one who came back is told by `subscribed`.
+    /// An active subscriber redeemed an offer; for a returning subscriber, Apple sends `subscribed`.
     case offerRedeemed = "OFFER_REDEEMED"
     case oneTimeCharge = "ONE_TIME_CHARGE"
     case priceChange = "PRICE_CHANGE"

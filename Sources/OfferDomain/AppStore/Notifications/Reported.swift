@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value out of a list that the store may lengthen at any time: one that we know, or its text as it came.
+/// A value from a list that the store may extend at any time: a known value, or the store's text unchanged.
 package enum Reported<Known: StoreCode>: Hashable, Sendable {
     case known(Known)
-    /// A value that did not exist when this was written, as the store wrote it; of a number, its decimal digits.
+    /// A value that this version does not know, as the store wrote it; a number is its decimal digits.
     case unknown(String)
 
     /// Recognizes the store's text, or keeps it as it is.
@@ -12,7 +12,7 @@ package enum Reported<Known: StoreCode>: Hashable, Sendable {
         self = known.map(Reported.known) ?? .unknown(storeText)
     }
 
-    /// The value, if it is one that we know.
+    /// The value, if this version knows it.
     package var known: Known? {
         if case .known(let known) = self { known } else { nil }
     }
@@ -28,6 +28,6 @@ package enum Reported<Known: StoreCode>: Hashable, Sendable {
 
 /// A value that the store writes as one of a list of texts or numbers.
 package protocol StoreCode: Hashable, CaseIterable, Sendable {
-    /// As the App Store writes it; of a number, its decimal digits.
+    /// As the App Store writes it; a number is its decimal digits.
     var storeText: String { get }
 }

@@ -4,36 +4,35 @@
 package struct Redemption: Hashable, Sendable {
     /// Its name, which stays the same unless an earlier transaction becomes known.
     package let key: RedemptionKey
-    /// The product bought with it; of a pending one, the one that the customer has.
+    /// The product bought with it; for a pending redemption, the product that the customer has.
     package let productID: String
-    /// The kind of offer; only redemptions of the kind that was asked for are drawn.
+    /// The kind of offer; it is always the kind that the caller asked for.
     package let offerType: OfferType
     /// The store's id of the offer.
     package let offerID: String?
-    /// When the first discounted period began; of a pending one, when the store reported it.
+    /// When the first discounted period began; for a pending redemption, when the store reported it.
     package private(set) var redeemedAt: Timestamp
-    /// How many discounted periods there were so far; none of a pending one.
+    /// How many discounted periods there were so far; 0 for a pending redemption.
     package let periods: Int
     /// What came of it, as of the newest evidence.
     package let state: RedemptionState
     /// The first money that was paid back without undoing the use.
     package var refund: Refund?
-    /// Whether a person bought something at ``redeemedAt``, and not the store renewed it with an offer that was taken
+    /// True if the customer bought at ``redeemedAt``; false if the store renewed with an offer that the customer took
     /// before; `nil` if the store doesn't say.
     package let wasBought: Bool?
-    /// The account that the purchase names; `nil` if it names none, or wasn't a purchase: a renewal names the account of
-    /// an earlier one.
+    /// The account that the purchase names; `nil` if it names none, or if a renewal began the redemption.
     package let account: AccountKey?
     /// Whether it is a test purchase.
     package let environment: StoreEnvironment
-    /// By which way the newest evidence of it came.
+    /// The source of the newest evidence of it.
     package let source: FactSource
     /// When the newest evidence of it was signed.
     package let observedAt: Timestamp
 }
 
 extension Redemption {
-    /// The same, told of at another instant.
+    /// The same redemption with another ``redeemedAt``.
     package func told(at instant: Timestamp) -> Redemption {
         var redemption = self
         redemption.redeemedAt = instant
@@ -43,12 +42,12 @@ extension Redemption {
 
 /// Names a redemption by the first of its transactions.
 ///
-/// It is the same in whatever order evidence arrives. If the first transaction becomes known after the second, the
-/// name changes; so all redemptions of a chain are computed again when it changes, and replace the earlier ones.
+/// The order in which evidence arrives does not matter. If the first transaction becomes known after the second, the
+/// name changes. So a changed chain has all its redemptions computed again, and they replace the earlier ones.
 package struct RedemptionKey: Hashable, Comparable, Sendable {
     /// The chain in which the offer was used.
     package let chain: ChainKey
-    /// Nil of a pending one, of which a chain has one at most.
+    /// Nil for a pending redemption; a chain has at most one.
     package let firstTransaction: TransactionKey?
 
     package init(chain: ChainKey, firstTransaction: TransactionKey?) {
@@ -86,14 +85,14 @@ extension SubscriptionChain {
             + (pending(type, chain, state).map { [$0] } ?? [])
     }
 
-    /// Whether a redemption may have begun with a transaction that isn't known: it begins with a renewal, before which
-    /// nothing is known of a history that is not whole.
+    /// Whether a redemption may have begun with an unknown transaction: the history is incomplete, and its first known
+    /// transaction is the renewal that begins the redemption.
     package func mayHaveBegunEarlier(_ redemption: Redemption) -> Bool {
         guard historyCompleteAt == nil, redemption.wasBought == false, let first = inOrder.first else { return false }
         return first.key == redemption.key.firstTransaction
     }
 
-    /// The offer of the next renewal, unless it is the running one that goes on, or the renewal will not come.
+    /// The offer of the next renewal; nil if the running offer continues, or if no renewal will come.
     private func pending(_ type: OfferType, _ chain: ChainKey, _ state: ChainState?) -> Redemption? {
         guard let state, let renewal = state.renewal, renewal.offerType?.known == type else { return nil }
         let isRunning = state.latest.offerType?.known == type && state.latest.offerID == renewal.offerID
@@ -161,7 +160,7 @@ extension OfferRun {
         return continuation
     }
 
-    /// Whether the customer had left and came back, which is no consequence of the offer.
+    /// Whether the customer left and came back, which is not a result of the offer.
     ///
     /// The store tries to collect for 60 days, so a renewal may begin that long after the end.
     ///
@@ -177,7 +176,7 @@ extension OfferRun {
 }
 
 extension TransactionRecord {
-    /// Whether the period was taken back as a whole: with a part of the money back, the customer had it for a time.
+    /// Whether the whole period was taken back; after a partial refund, the customer had it for a time.
     fileprivate var isUndone: Bool { revokedAt != nil && refund?.isFull != false }
 
     /// When a period that is not undone ended, or will.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of a renewal info that facts and redemptions are drawn from, and that the ledger may keep.
+/// The part of a renewal info that the ledger may keep; facts and redemptions are computed from it.
 package struct RenewalRecord: Hashable, Sendable, Superseding {
     /// The product that the customer has.
     package var productID: String
@@ -18,15 +18,15 @@ package struct RenewalRecord: Hashable, Sendable, Superseding {
     package var autoRenewProductID: String?
     /// The offer of the next renewal.
     package var offerType: Reported<OfferType>?
-    /// The store's id of that offer; nil of an introductory one.
+    /// The store's ID of that offer; nil for an introductory offer.
     package var offerID: String?
-    /// The best first; empty also where Apple told none.
+    /// The best first; empty also if Apple's info has no such list.
     package var eligibleWinBackOfferIDs: [String]
-    /// That of the chain's transactions.
+    /// The environment of the chain's transactions.
     package var environment: StoreEnvironment
     /// When Apple signed this copy.
     package var signedAt: Timestamp
-    /// By which way this copy came.
+    /// The source of this copy.
     package var source: FactSource
 
     /// All members in the clear, for the ledger's rows.

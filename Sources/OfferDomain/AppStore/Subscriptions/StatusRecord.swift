@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The status of a subscription as the store itself told it, in an answer of its API or in a notification.
+/// The status of a subscription as the store stated it, in a response of its API or in a notification.
 package struct StatusRecord: Hashable, Sendable, Superseding {
-    /// The status as the store told it.
+    /// The status as the store stated it.
     package var status: Reported<SubscriptionStatus>
-    /// The instant for which it was true: of a notification its `signedDate`; of an answer of the API, which is not
-    /// signed as a whole, the later `signedDate` of what came with the status.
+    /// When the status was true: a notification's `signedDate`; for an API response, which is not signed as a whole,
+    /// the later `signedDate` of the data that came with the status.
     package var observedAt: Timestamp
-    /// Whether a notification or the API told it.
+    /// Whether it came from a notification or from the API.
     package var source: FactSource
 
     package init(_ status: Reported<SubscriptionStatus>, observedAt: Timestamp, source: FactSource) {

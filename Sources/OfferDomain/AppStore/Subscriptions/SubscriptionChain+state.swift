@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one chain tells of its subscription at one instant.
+/// What one chain shows about its subscription at one instant.
 struct ChainState {
     let latest: TransactionRecord
     let status: Fact<SubscriptionStatus>?
@@ -16,16 +16,16 @@ struct ChainState {
 
 /// What one piece of evidence says of the status.
 private struct StatusClaim {
-    /// Nil if it shows that whatever was said before it no longer holds, and not what does.
+    /// Nil if it only shows that earlier claims no longer hold.
     var status: SubscriptionStatus?
     let observedAt: Timestamp
     let source: FactSource
-    /// The instant from which it says nothing more.
+    /// The instant at which the claim stops holding.
     var holdsUntil: Timestamp?
 }
 
 extension SubscriptionChain {
-    /// The period that began last; who upgraded out of one is not in it any more.
+    /// The period that began last; a period that the customer upgraded out of does not count.
     package var latest: TransactionRecord? {
         inOrder.last { $0.record.isSubscription && !$0.record.isUpgraded }?.record
     }
@@ -40,14 +40,14 @@ extension SubscriptionChain {
         }.map { ($0.key, $0.value) }
     }
 
-    /// What is known at `now`; nil of a chain without a subscription.
+    /// What is known at `now`; nil for a chain without a subscription.
     func state(at now: Timestamp) -> ChainState? {
         latest.map { ofPeriod($0).state(of: $0, at: now) }
     }
 
     private func state(of latest: TransactionRecord, at now: Timestamp) -> ChainState {
         let end = end(of: latest, renewal)
-        // The newest claim holds; of one instant, the one that is told last here.
+        // The newest claim holds; of several with the same instant, the last one in this list.
         let claims = [
             runningPeriod(latest, at: now), renewal.flatMap { claim(of: $0, latest, end: end) },
             revocation(of: latest, renewal), told(end: end, renewal),
@@ -75,11 +75,11 @@ extension SubscriptionChain {
 // MARK: - Whether the chain has moved on
 
 extension SubscriptionChain {
-    /// The chain without a renewal info and a status that were told before the period was bought.
+    /// The chain without a renewal info and a status that are older than the purchase of the period.
     private func ofPeriod(_ latest: TransactionRecord) -> SubscriptionChain {
         var chain = self
         chain.renewal = renewal.flatMap { $0.signedAt >= latest.knownSince || $0.isOf(latest) ? $0 : nil }
-        // What came with the renewal info, or after it, knows of the period as well.
+        // A status that came with the renewal info, or after it, is about the period too.
         let since = chain.renewal.map { min($0.signedAt, latest.knownSince) } ?? latest.knownSince
         chain.status = status.flatMap { $0.observedAt >= since ? $0 : nil }
         return chain
@@ -87,18 +87,18 @@ extension SubscriptionChain {
 }
 
 extension TransactionRecord {
-    /// An instant at which the store had sold it: it charges for a renewal up to a day before the period begins, and
-    /// signs it right then.
+    /// An instant at which the store had sold it: the store charges for a renewal up to a day before the period begins,
+    /// and signs the transaction at that moment.
     ///
     /// Source: Apple, [Auto-renewable subscriptions](https://developer.apple.com/app-store/subscriptions/).
     fileprivate var knownSince: Timestamp { min(purchasedAt, signedAt) }
 }
 
 extension RenewalRecord {
-    /// Whether it is of a period, or of a later one, also if it was signed before that began.
+    /// Whether it is about this period or a later one, even if it was signed before the period began.
     ///
-    /// Before the charge `renewsAt` is the end of the period before, so it tells. Of what a person bought it does not: who
-    /// upgrades may leave a period that would have ended later.
+    /// Before the charge, `renewsAt` is the end of the previous period, so it shows this. For a purchase it does not: a
+    /// customer who upgrades may leave a period that would have ended later.
     fileprivate func isOf(_ period: TransactionRecord) -> Bool {
         guard let renewsAt, let end = period.expiresAt, period.reason?.known == .renewal else { return false }
         return renewsAt >= end && productID == period.productID
@@ -122,7 +122,7 @@ extension SubscriptionChain {
         return StatusClaim(status: .revoked, observedAt: latest.signedAt, source: latest.source)
     }
 
-    /// What the store said outright.
+    /// What the store's own status says.
     private func told(end: Timestamp?, _ renewal: RenewalRecord?) -> StatusClaim? {
         guard let status else { return nil }
         var claim = StatusClaim(
@@ -135,7 +135,7 @@ extension SubscriptionChain {
         case .inGracePeriod: claim.holdsUntil = renewal?.gracePeriodExpiresAt
         default: break
         }
-        // An end that had passed when this was said is not the end that it is about.
+        // If the end had passed when the store stated this, the statement is about another end.
         if let end = claim.holdsUntil, end <= status.observedAt { claim.holdsUntil = nil }
         if claim.holdsUntil == nil { claim.holdsUntil = claim.lastAttempt(after: end) }
         return claim
@@ -143,8 +143,8 @@ extension SubscriptionChain {
 
     /// What a renewal info shows: trouble with the payment, an end for a stated reason, or that the period runs.
     ///
-    /// That renewal is switched off and the end has passed shows nothing: the period that was seen may not be the
-    /// last one, and it is the customer's device that chooses what is seen.
+    /// Switched-off renewal together with a passed end shows nothing: the period that was seen may not be the
+    /// last one, because the customer's device chooses what the service sees.
     private func claim(of renewal: RenewalRecord, _ latest: TransactionRecord, end: Timestamp?) -> StatusClaim? {
         var claim = StatusClaim(status: nil, observedAt: renewal.signedAt, source: renewal.source)
         if let grace = renewal.gracePeriodExpiresAt, grace > renewal.signedAt {
@@ -154,7 +154,7 @@ extension SubscriptionChain {
             claim.status = .inBillingRetry
             claim.holdsUntil = claim.lastAttempt(after: end)
         } else if let end, end > renewal.signedAt {
-            // Of a period that wasn't seen it isn't known whether it was refunded.
+            // The service does not know whether a period that it has not seen was refunded.
             claim.status = latest.revokedAt == nil && !isFollowed(latest, renewal) ? .active : nil
             claim.holdsUntil = end
         } else if renewal.expirationIntent != nil {
@@ -167,7 +167,7 @@ extension SubscriptionChain {
 extension StatusClaim {
     /// Until when the store may be trying to collect for the period after `end`; nil if it isn't trying.
     ///
-    /// It does so for 60 days. If the end had passed by more than that when this was said, then a later one had been there.
+    /// It tries for 60 days. If `end` was longer ago than that when the store stated this, there was a later end.
     ///
     /// Source: Apple, [Reducing involuntary subscriber churn](https://developer.apple.com/documentation/storekit/reducing-involuntary-subscriber-churn).
     fileprivate func lastAttempt(after end: Timestamp?) -> Timestamp? {
@@ -180,20 +180,20 @@ extension StatusClaim {
 // MARK: - The end
 
 extension SubscriptionChain {
-    /// Whether the renewal info tells of a later period than the latest that was seen.
+    /// Whether the renewal info shows a later period than the latest one that was seen.
     private func isFollowed(_ latest: TransactionRecord, _ renewal: RenewalRecord?) -> Bool {
         guard let renewsAt = renewal?.renewsAt else { return false }
         return latest.expiresAt.map { renewsAt > $0 } ?? true
     }
 
-    /// The latest end that was seen; of a revoked period, when it was taken back.
+    /// The latest end that was seen; for a revoked period, when it was revoked.
     private func end(of latest: TransactionRecord, _ renewal: RenewalRecord?) -> Timestamp? {
         let end = [latest.expiresAt, renewal?.renewsAt].compactMap(\.self).max()
         guard let revokedAt = latest.revokedAt, end == latest.expiresAt else { return end }
         return min(revokedAt, end ?? revokedAt)
     }
 
-    /// A passed end is the last one if something that would have shown a later one came after it.
+    /// A passed end is the last one if later evidence would have shown a later end.
     private func isCertain(
         _ end: Timestamp?,
         _ latest: TransactionRecord,
@@ -204,7 +204,7 @@ extension SubscriptionChain {
         return end > now || sightings(renewal).contains { $0.observedAt >= end }
     }
 
-    /// When and by whom the latest transaction, whichever it was, was last shown.
+    /// The instants and sources of evidence that would have shown a later transaction.
     private func sightings(_ renewal: RenewalRecord?) -> [(observedAt: Timestamp, source: FactSource)] {
         var sightings: [(observedAt: Timestamp, source: FactSource)] = []
         if let status { sightings.append((status.observedAt, status.source)) }

@@ -2,21 +2,20 @@
 
 /// Everything known of one chain of purchase and renewals: of one original transaction id.
 ///
-/// Merging takes the newest copy of each part, so it gives the same in any order, in any grouping, and however often
-/// the same part comes.
+/// Merging takes the newest copy of each part. Order, grouping and duplicates do not matter.
 package struct SubscriptionChain: Hashable, Sendable {
     /// The newest copy of each transaction that was seen.
     package var transactions: [TransactionKey: TransactionRecord] = [:]
     /// The newest renewal info that was seen.
     package var renewal: RenewalRecord?
-    /// The newest status that the store told.
+    /// The newest status that the store stated.
     package var status: StatusRecord?
     /// The latest instant at which the store listed every transaction of the customer; nil if it never did.
     ///
-    /// Without it, what isn't among the transactions may exist all the same.
+    /// If it is nil, there may be more transactions than those here.
     package var historyCompleteAt: Timestamp?
 
-    /// A chain of which nothing is known.
+    /// A chain without any evidence.
     package init() {}
 
     /// Adds a transaction unless a newer copy of it is known.
@@ -39,7 +38,7 @@ package struct SubscriptionChain: Hashable, Sendable {
         historyCompleteAt = max(historyCompleteAt ?? instant, instant)
     }
 
-    /// When the newest part of it was true; nil if there is none.
+    /// When the newest part of it was true; nil if there is no evidence.
     package var observedAt: Timestamp? {
         let instants = [renewal?.signedAt, status?.observedAt, historyCompleteAt].compactMap(\.self)
         return (transactions.values.map(\.signedAt) + instants).max()

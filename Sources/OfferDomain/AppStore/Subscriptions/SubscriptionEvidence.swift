@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came by one way at one time: the signed data of a request, a notification, or one whole answer of the API.
+/// Evidence from one source at one time: the signed data of a request, a notification, or one whole answer of the API.
 ///
-/// All of it is verified and of one app. It still names transactions by their ids; ``history(keys:)`` is the form
+/// All of it is verified and about one app. It still names transactions by their IDs; ``history(keys:)`` is the form
 /// without them.
 package struct SubscriptionEvidence: Hashable, Sendable {
-    /// By which way all of it came.
+    /// The source of all of it.
     package var source: FactSource
     /// The verified transactions, of any number of chains.
     package var transactions: [AppStoreTransaction]
-    /// Each with a transaction of its chain beside it, here or in what is known.
+    /// The renewal infos; for each, a transaction of its chain is here or already known.
     package var renewals: [AppStoreRenewalInfo]
     /// The statuses that a notification or an answer of the API stated.
     package var statuses: [Status]
@@ -25,12 +25,11 @@ package struct SubscriptionEvidence: Hashable, Sendable {
     package struct Status: Hashable, Sendable {
         /// Names the chain.
         package let originalTransactionID: TransactionID
-        /// The status as the store told it.
+        /// The status as the store stated it.
         package let status: Reported<SubscriptionStatus>
         /// As ``StatusRecord/observedAt``.
         package let observedAt: Timestamp
 
-        /// Collects what came; the instants are set only for whole answers of the API.
         package init(
             originalTransactionID: TransactionID,
             status: Reported<SubscriptionStatus>,
@@ -42,6 +41,7 @@ package struct SubscriptionEvidence: Hashable, Sendable {
         }
     }
 
+    /// Collects the evidence; the instants are set only for whole answers of the API.
     package init(
         source: FactSource,
         transactions: [AppStoreTransaction] = [],

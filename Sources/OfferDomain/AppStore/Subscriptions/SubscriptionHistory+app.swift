@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the whole app tells, whatever the subscription group.
+// What the whole app shows, regardless of the subscription group.
 extension SubscriptionHistory {
-    /// Since when nothing that the store had is unknown here: the oldest reading among the chains of subscriptions.
+    /// The instant up to which the history is complete: the oldest reading among the chains of subscriptions.
     ///
-    /// One chain that was never read with its whole history is enough to make it nil.
+    /// It is nil if one of these chains was never read with its whole history.
     package var historyCompleteAt: Timestamp? {
         let subscriptions = chains.values.filter(\.isOfSubscription)
         if subscriptions.isEmpty { return historyReadAt }
@@ -12,12 +12,12 @@ extension SubscriptionHistory {
         return readings.count == subscriptions.count ? readings.min() : nil
     }
 
-    /// Whether there is or was a subscription, whoever bought it.
+    /// Whether there is or was a subscription, bought by the customer or shared by the family.
     var hasSubscription: Bool { chains.values.contains(where: \.isOfSubscription) }
 
     /// True if there is a subscription that the customer bought; false if the store was asked and there is none.
     ///
-    /// Of who has one by family sharing alone nothing is said: Apple doesn't say that it makes a subscriber.
+    /// Nil if the customer has one by Family Sharing alone: Apple doesn't say that this makes a subscriber.
     var subscribedBefore: Fact<Bool>? {
         let bought = records.filter { $0.isSubscription && $0.isOwn }
         if let newest = bought.newest { return Fact(true, source: newest.source, observedAt: newest.signedAt) }
@@ -27,7 +27,7 @@ extension SubscriptionHistory {
         }
     }
 
-    /// Adds in which world the customer buys, and if all purchases are known, where they bought last.
+    /// Adds the environment that the customer buys in, and the last storefront if all purchases are known.
     func tellPlace(_ facts: inout CustomerFacts) {
         guard let last = chains.values.compactMap({ $0.inOrder.last?.record }).latestPurchase else { return }
         facts.environment = Fact(last.environment, source: last.source, observedAt: last.signedAt)
@@ -47,7 +47,7 @@ extension SubscriptionHistory {
     }
 
     func tellRefunds(_ facts: inout CustomerFacts) {
-        // The history of other products is not asked for, so whether they were refunded is known by chance alone.
+        // The service does not ask for the history of other products, so it knows of their refunds only by chance.
         let refunded = records.filter { $0.isSubscription && $0.refund != nil }
         let refunds = refunded.compactMap(\.refund).sorted()
         if let historyCompleteAt {
@@ -67,7 +67,7 @@ extension SubscriptionChain {
 }
 
 extension [TransactionRecord] {
-    /// The record that was signed last; of those of one instant, the one whose contents come last.
+    /// The record that was signed last; of several with the same instant, the one with the greatest contents.
     fileprivate var newest: TransactionRecord? {
         reduce(nil) { newest, record in newest.map(record.newer(of:)) ?? record }
     }

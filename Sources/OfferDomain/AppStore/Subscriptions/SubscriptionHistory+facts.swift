@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SubscriptionHistory {
-    /// What is known at `now` of a customer to whom an offer for a product may be made.
+    /// What is known at `now` about a customer who may get an offer for a product.
     ///
-    /// Status, end, renewal and ownership are of the product's subscription group; offers used, refunds and whether
-    /// there ever was a subscription, of all subscriptions in the app. If no group is given, it is the one in which the product was
-    /// seen. Each fact has the source and the time of the newest evidence that it rests on.
+    /// Status, end, renewal and ownership are about the product's subscription group. Offers used, refunds and
+    /// `subscribedBefore` are about all subscriptions in the app. A nil `group` means the group in which the product
+    /// was seen. Each fact has the source and the time of its newest evidence.
     ///
-    /// `environment` says which of the store's two worlds is asked about; nil is production if anything is known of
-    /// it, else the sandbox. A test purchase never stands for a real one.
+    /// A nil `environment` means production if any production purchase is known, else the sandbox. A test purchase
+    /// never counts as a real one.
     ///
-    /// Of a history that is cut short, only what is seen is told, and nothing of the group.
+    /// If the history is cut short, the facts contain only what was seen, and nothing about the group.
     package func facts(
         group: SubscriptionGroupID?,
         productID: ProductID?,
@@ -27,7 +27,7 @@ extension SubscriptionHistory {
         known.tellRefunds(&facts)
         if isCutShort || known.hasSubscription { facts.leaveListsOpen(at: now) }
         if isCutShort {
-            // Some subscription may run; and to ask the store once more would not show which.
+            // A subscription may be running, and another query to the store would not show which.
             facts.hasSubscription = true
             facts.historyReadAt = historyReadAt
             return facts
@@ -40,10 +40,10 @@ extension SubscriptionHistory {
         return facts
     }
 
-    /// The chain whose state is told for a group; nil if the customer has none in it.
+    /// The chain that supplies the facts about a group; nil if the customer has none in it.
     ///
-    /// Chains of their own come before those of their family. An active one comes first; then one whose status isn't
-    /// known, since it may be active; then those with payment trouble; then the one that ended last.
+    /// The customer's own chains come before family-shared ones. An active chain comes first; then one with an unknown
+    /// status, since it may be active; then those with payment trouble; then the one that ended last.
     package func relevantChain(
         group: SubscriptionGroupID?,
         productID: ProductID?,
@@ -57,9 +57,9 @@ extension SubscriptionHistory {
 }
 
 extension SubscriptionHistory {
-    /// The group of the newest subscription, if there is none in `group` and the groups of all are known.
+    /// The group of the newest subscription, if no subscription is in `group` and all their groups are known.
     ///
-    /// A catalog that names a wrong group leaves each customer undecided, and this is what shows it.
+    /// It reveals a catalog that names a wrong group, which leaves every customer undecided.
     package func otherGroup(than group: SubscriptionGroupID) -> SubscriptionGroupID? {
         let latest = within(preferredEnvironment).chains.values.compactMap(\.latest)
         guard !isCutShort, !latest.isEmpty, latest.allSatisfy({ $0.subscriptionGroup.map { $0 != group } ?? false })
@@ -109,7 +109,7 @@ extension SubscriptionHistory {
 }
 
 extension SubscriptionChain {
-    /// That of the newest purchase, or of the renewal info if there is none.
+    /// The environment of the newest purchase, or of the renewal info if no purchase is known.
     fileprivate var environment: StoreEnvironment? { inOrder.last?.record.environment ?? renewal?.environment }
 }
 
@@ -124,7 +124,7 @@ extension ChainState {
         }
     }
 
-    /// Adds what the chain tells of its group.
+    /// Adds the chain's facts about its group.
     fileprivate func tell(_ facts: inout CustomerFacts, group: SubscriptionGroupID) {
         facts.hasSubscription = true
         facts.status = status
@@ -135,7 +135,7 @@ extension ChainState {
             Fact($0, source: latest.source, observedAt: latest.signedAt)
         }
         if isLatestCertain {
-            // Else the device could choose among the storefronts that it ever bought in.
+            // Otherwise the device could choose any storefront that it ever bought in.
             facts.storefront = latest.storefront.map { Fact($0, source: latest.source, observedAt: latest.signedAt) }
         }
         guard let renewal else { return }

@@ -13,7 +13,7 @@ package struct SubscriptionHistory: Hashable, Sendable {
     /// Which chains the store says are of one customer; each link is here in both directions.
     package private(set) var links: [ChainKey: Set<ChainKey>] = [:]
 
-    /// A history of which nothing is known.
+    /// A history without any evidence.
     package init() {}
 
     /// Adds all that another history of the same customer knows; the order of merging makes no difference.

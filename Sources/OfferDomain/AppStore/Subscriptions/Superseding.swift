@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A piece of evidence that the store signs anew from time to time, and of which the newest copy holds.
+/// Evidence that the store signs again from time to time; the newest copy holds.
 ///
-/// Taking the newest is commutative, associative and idempotent because it is the greatest in a total order: the
-/// instant of signing first, and the contents where two copies of one instant differ.
+/// Taking the newest copy is commutative, associative and idempotent because copies have a total order: by the
+/// instant of signing, then by contents.
 protocol Superseding: Hashable {
     var signedAt: Timestamp { get }
     /// All the contents but `signedAt`, in an order that never changes.
@@ -38,7 +38,7 @@ struct Content: Comparable {
 }
 
 extension FactSource {
-    /// Which of two sources is told where both say the same: the one nearest to the store.
+    /// The order of sources that say the same; the source nearest to the store is the greatest.
     var rank: String {
         switch self {
         case .ledger: "0"

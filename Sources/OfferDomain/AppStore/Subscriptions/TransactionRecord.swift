@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of a transaction that facts and redemptions are drawn from, and that the ledger may keep.
+/// The part of a transaction that the ledger may keep; facts and redemptions are computed from it.
 ///
-/// It names no person, no purchase and no account in the clear: a row has a ``TransactionKey`` and a ``ChainKey`` beside
-/// it, and a key stands for the account.
+/// It names no person, purchase or account in the clear. Its row adds a ``TransactionKey`` and a ``ChainKey``, and the
+/// account is a pseudonym.
 package struct TransactionRecord: Hashable, Sendable, Superseding {
     /// The store's own text, at most 255 bytes.
     package var productID: String
     /// What kind of product was bought.
     package var productType: Reported<AppStoreProductType>?
-    /// The group of the subscription; nil of other products.
+    /// The group of the subscription; nil for other products.
     package var subscriptionGroup: SubscriptionGroupID?
     /// When the period begins, by which transactions of a chain are ordered.
     package var purchasedAt: Timestamp
-    /// When the paid period ends; nil of products that don't expire.
+    /// When the paid period ends; nil for products that don't expire.
     package var expiresAt: Timestamp?
     /// When Apple refunded it or family sharing ended; see ``refund``.
     package var revokedAt: Timestamp?
-    /// How it was taken back.
+    /// How it was revoked.
     package var revocationType: Reported<RevocationType>?
     /// In thousandths of a percent of the price.
     package var revocationPercentage: Int?
@@ -27,9 +27,9 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
     package var ownership: Reported<Ownership>?
     /// The kind of offer that it was bought with; nil without an offer.
     package var offerType: Reported<OfferType>?
-    /// The store's id of that offer, at most 255 bytes; nil of an introductory one.
+    /// The store's ID of that offer, at most 255 bytes; nil for an introductory offer.
     package var offerID: String?
-    /// How that offer lowers the price, which tells whether several periods are one use.
+    /// How that offer lowers the price; it decides whether several periods are one use.
     package var offerDiscountType: Reported<OfferDiscountType>?
     /// Whether the customer bought it or the store renewed it; nil if Apple doesn't say.
     package var reason: Reported<TransactionReason>?
@@ -47,7 +47,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
     package var environment: StoreEnvironment
     /// When Apple signed this copy.
     package var signedAt: Timestamp
-    /// By which way this copy came.
+    /// The source of this copy.
     package var source: FactSource
 
     /// All members in the clear, for the ledger's rows.
@@ -121,7 +121,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
         commitmentPeriod = transaction.commitmentPeriod
     }
 
-    /// Of two copies of one instant, the one that was taken back holds.
+    /// If two copies have the same instant, the revoked one holds.
     var contents: [Content] {
         [
             Content(revokedAt), Content(revocationType?.storeText), Content(isUpgraded), Content(productID),
@@ -138,13 +138,13 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
 // MARK: - What it shows
 
 extension TransactionRecord {
-    /// Whether it bought a subscription of the kind that offers are made for.
+    /// Whether it bought an auto-renewable subscription, the kind that offers are for.
     package var isSubscription: Bool { productType?.known == .autoRenewableSubscription }
 
-    /// Whether the customer paid for it, and not someone of their family.
+    /// Whether the customer paid for it, not a family member.
     package var isOwn: Bool { ownership?.known == .purchased }
 
-    /// What the customer got back, if they did: the end of family sharing is no refund.
+    /// The money that the customer got back, if any; the end of Family Sharing is not a refund.
     ///
     /// It is all of the price unless the store says that it is a part.
     package var refund: Refund? {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Rule {
-    /// Answers what is asked about the app that asks.
+    /// Evaluates a rule about the app that sends the request.
     func app(_ facts: AppFacts) -> Finding {
         switch self {
         case .appOrigin(let list):

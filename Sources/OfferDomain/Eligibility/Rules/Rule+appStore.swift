@@ -14,7 +14,7 @@ extension Rule {
         return Finding(self, Answer(isMet), isMet ? .priceStepUpConsentMatches : .priceStepUpConsentDiffers)
     }
 
-    /// Takes a plan that is billed upfront for none with a commitment.
+    /// Treats a plan that is billed upfront as a plan without a commitment.
     func commitmentEnds(_ days: Int, _ context: EvaluationContext) -> Finding {
         if let absence = noCommitment(context) { return absence }
         guard let end = context.facts.commitmentEndsAt?.value else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the ledger counts. A customer's caps slide: days are 24 hours, to the millisecond. A budget is for people who
-// plan campaigns by the calendar, so its days are those of UTC.
+// What the ledger counts. The days of a customer's caps are sliding periods of 24 hours, to the millisecond. A budget
+// serves campaigns that are planned by the calendar, so its days are UTC calendar days.
 
 extension Rule {
     func grants(
@@ -40,11 +40,11 @@ extension Rule {
     }
 
     func budget(_ atMost: Int, _ days: Int?, _ stores: StoreScope, _ context: EvaluationContext) -> Finding {
-        // Whoever makes names up could else leave nothing of it to anybody.
+        // Otherwise a caller that invents names could use up the whole budget.
         guard context.isProven else { return Finding(self, .undecided, .customerUnproven) }
         let today = context.now.utcDay
         var (spent, turnsAt) = (0, Timestamp?.none)
-        // From the newest day backwards: the day that exhausts the budget is the one whose passing frees it.
+        // From the newest day backwards: the budget becomes free when the day that exhausts it leaves the period.
         let perDay = context.grants.offerGrantsPerDay(in: stores)
         for entry in perDay.reversed() where days.map({ today - entry.day < $0 }) ?? true {
             let wasLeft = spent < atMost

@@ -37,7 +37,7 @@ extension Rule {
 // MARK: - When waiting turns a combination
 
 extension [Finding] {
-    /// All become met when the last of those that aren't does; all cease to be when the first does.
+    /// `all` becomes met when the last unmet one does, and stops being met when the first one stops.
     func turningOfAll(_ answer: Answer) -> Timestamp? {
         switch answer {
         case .met: compactMap(\.turnsAt).min()
@@ -46,7 +46,7 @@ extension [Finding] {
         }
     }
 
-    /// One becomes met when the first does; none is when the last of those that are ceases to be.
+    /// `any` becomes met when the first one does, and stops being met when the last met one stops.
     func turningOfAny(_ answer: Answer) -> Timestamp? {
         switch answer {
         case .met: latestTurn(ofThose: .met)
@@ -55,7 +55,7 @@ extension [Finding] {
         }
     }
 
-    /// When the last finding with this answer turns; nil if one never does, or if one is undecided and so would stay.
+    /// When the last finding with this answer changes; nil if one never does, or if one is undecided and would stay so.
     private func latestTurn(ofThose answer: Answer) -> Timestamp? {
         var latest: Timestamp?
         for finding in self where finding.answer == answer || finding.answer == .undecided {

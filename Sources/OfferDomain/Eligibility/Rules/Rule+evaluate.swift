@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Rule {
-    /// Answers the rule, and every rule inside it even where fewer would decide, so that all reasons are told.
+    /// Evaluates the rule and every rule inside it, even if fewer would decide, so that all reasons are reported.
     package func evaluate(in context: EvaluationContext) -> Finding {
         switch self {
         case .all(let rules): all(rules.map { $0.evaluate(in: context) })
@@ -92,10 +92,10 @@ extension Rule {
         return Finding(self, Answer(isMet), isMet ? .statusMatches : .statusDiffers, .status(status))
     }
 
-    /// Takes a past end alone for no lapse.
+    /// A past end alone does not count as a lapse.
     ///
-    /// It may be the end of a period that has been renewed since, or one that the store still tries to collect for.
-    /// It does tell how long a lapse could be at most.
+    /// The period may have been renewed since, or the store may still be trying to collect for it.
+    /// The end does limit how long a lapse can be.
     private func lapsed(_ atLeastDays: Int?, _ atMostDays: Int?, _ context: EvaluationContext) -> Finding {
         let status = context.facts.status?.value
         if let status, status != .expired { return Finding(self, .notMet, .notLapsed, .status(status)) }
@@ -114,7 +114,7 @@ extension Rule {
         return Finding(self, .met, .lapsed, .count(days), turnsAt: turnsAt)
     }
 
-    /// Of an end that a later one may follow, tells how long a lapse could be at most, and nothing more.
+    /// Uses an end that a later one may follow only to limit how long a lapse can be.
     private func lapsedSinceUnknownEnd(_ atLeastDays: Int?, _ context: EvaluationContext) -> Finding {
         if let end = context.facts.latestEndSeen?.value {
             if end > context.now { return Finding(self, .notMet, .notLapsed) }
@@ -138,7 +138,7 @@ extension Rule {
         return Finding(self, Answer(hasAccess == wanted), hasAccess ? .isActive : .isNotActive)
     }
 
-    /// Who is set to renew has not cancelled, or has taken it back.
+    /// A customer whose subscription will renew has not canceled, or has undone the cancellation.
     private func cancelled(_ atLeastDays: Int?, _ atMostDays: Int?, _ context: EvaluationContext) -> Finding {
         if context.facts.autoRenews?.value == true { return Finding(self, .notMet, .notCancelled) }
         guard let instant = context.facts.cancelledAt?.value else {
@@ -154,9 +154,9 @@ extension Rule {
         return Finding(self, .met, .cancelled, .count(days), turnsAt: turnsAt)
     }
 
-    /// A use whose offer or group isn't known may be of those asked for; it counts where it makes no difference.
+    /// A use with an unknown offer or group may match; the answer is undecided if this makes a difference.
     ///
-    /// Uses that were seen, where there may be more, can be too many; they are never few enough.
+    /// An incomplete list of uses can show too many uses, but never that there are few enough.
     private func usedOffers(_ pattern: OfferPattern, _ atMost: Int, _ facts: CustomerFacts) -> Finding {
         guard let uses = (facts.offersUsed ?? facts.offersSeen)?.value else {
             return Finding(self, .undecided, .usedOffersUnknown)

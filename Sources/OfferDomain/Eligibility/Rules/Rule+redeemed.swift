@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Caps that count what was redeemed or still may be. What is given back to the customer no longer counts.
+// Caps that count grants that were redeemed or still may be. A grant that is given back no longer counts.
 
 extension Rule {
     func redeemed(
@@ -28,7 +28,7 @@ extension Rule {
         let counted = grants.filter { $0.end(afterDays: nil) > now }
         guard let last = counted.last else { return Finding(self, .met, .cooldownOver) }
         let passed = now.wholeDays(since: last.grantedAt)
-        // A grant that will be given back may end sooner than one before it that was redeemed.
+        // A grant that will be given back may stop counting before an older grant that was redeemed.
         guard let end = counted.map({ $0.end(afterDays: days) }).max(), end > now else {
             return Finding(self, .met, .cooldownOver, .count(passed))
         }
@@ -37,7 +37,7 @@ extension Rule {
 }
 
 extension CountedGrant {
-    /// When it stops counting for a cap that looks so many days back, or for ever.
+    /// When it stops counting for a cap that looks back this number of days; nil is forever.
     fileprivate func end(afterDays days: Int?) -> Timestamp {
         min(days.map { grantedAt.adding(days: $0) } ?? .never, releasedAt ?? .never)
     }

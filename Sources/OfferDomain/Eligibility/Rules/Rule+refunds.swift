@@ -13,9 +13,9 @@ extension Rule {
         return Finding(self, .met, .refunded, turnsAt: recent.mayBeOthers ? nil : latest.adding(days: days))
     }
 
-    /// Of refunds that others may follow, tells only that there was one; when it is forgotten, another may not be.
+    /// Answers from an incomplete list of refunds; it never states when a refund stops counting, as others may follow.
     ///
-    /// That there was none is told where none of these days can be missing.
+    /// It states that there was no refund only if none can be missing in these days.
     private func refundedAmongSeen(withinDays days: Int, _ percent: Int?, _ context: EvaluationContext) -> Finding {
         let (seen, since) = (context.facts.refundsSeen?.value, context.facts.refundsToldSince?.value)
         let recent = seen?.within(days: days, percent, at: context.now)
@@ -28,7 +28,7 @@ extension Rule {
 }
 
 extension [Refund] {
-    /// The latest of the last days that is large enough, and whether others may be, of which that is not known.
+    /// The latest refund in these days that is large enough, and whether any refund of unknown size may be.
     fileprivate func within(
         days: Int,
         _ percent: Int?,

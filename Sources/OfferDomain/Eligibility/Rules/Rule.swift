@@ -2,8 +2,8 @@
 
 /// A condition that a customer must meet to be given an offer.
 ///
-/// Rules are data, and evaluating one asks nothing of the network or the clock: the same rule and context give the
-/// same ``Finding`` for ever. What each one means, and when it is undecided, is told in docs/rules.md.
+/// Rules are data. Evaluation uses neither the network nor the clock: the same rule and context always give the
+/// same ``Finding``. docs/rules.md explains each rule and when it is undecided.
 package indirect enum Rule: Hashable, Sendable {
     /// Met if all are.
     case all([Rule])
@@ -13,12 +13,12 @@ package indirect enum Rule: Hashable, Sendable {
     /// Whether the customer has or had a subscription of their own in the app.
     case subscribedBefore(Bool)
     case status(in: [SubscriptionStatus])
-    /// The subscription has ended, so many whole days of 24 hours ago.
+    /// The subscription ended this number of whole days of 24 hours ago, both bounds included.
     case lapsed(atLeastDays: Int?, atMostDays: Int?)
     case autoRenew(Bool)
-    /// Whether the customer has what the subscription gives.
+    /// Whether the customer has access to what the subscription gives.
     case isActive(Bool)
-    /// The customer cancelled, so many whole days of 24 hours ago.
+    /// The customer canceled this number of whole days of 24 hours ago, both bounds included.
     case cancelled(atLeastDays: Int?, atMostDays: Int?)
     /// The next renewal is for one of these products.
     case renewsTo(in: [ProductID])
@@ -26,16 +26,16 @@ package indirect enum Rule: Hashable, Sendable {
     case billingPlan(BillingPlan)
     /// What the customer has answered to a higher price at Google Play.
     case priceStepUpConsent(PriceStepUpConsent)
-    /// The commitment of a monthly plan ends within so many days of 24 hours.
+    /// The commitment of a monthly plan ends within this number of days of 24 hours.
     case commitmentEnds(withinDays: Int)
-    /// Of the commitment, this period runs, both bounds included; the first is 1.
+    /// The number of the commitment's current period, both bounds included; the first period is 1.
     case commitmentPeriod(atLeast: Int?, atMost: Int?)
     /// Whether the App Store offers a win-back offer of its own.
     case appleWinBackEligible(Bool)
-    /// The customer has used offers of this type, of this id and in this subscription group at most so many times;
-    /// of what isn't given, any counts.
+    /// The customer has used offers of this type, ID and subscription group at most `atMost` times;
+    /// a parameter that is nil matches any.
     case usedOffers(type: OfferType?, offer: OfferID?, group: SubscriptionGroupID? = nil, atMost: Int)
-    /// This grant is at most the so-manieth of the offer in the last days of 24 hours, or ever.
+    /// Including this grant, the offer has at most `atMost` grants in the last `perDays` days of 24 hours, or ever.
     case grants(
         atMost: Int,
         perDays: Int? = nil,
@@ -43,21 +43,21 @@ package indirect enum Rule: Hashable, Sendable {
         stores: StoreScope = .both,
         counting: GrantCounting = .granted
     )
-    /// So many days of 24 hours have passed since the last grant of the offer, if there was one.
+    /// At least `days` days of 24 hours have passed since the last grant of the offer, if there was one.
     case cooldown(
         days: Int,
         per: GrantScope = .customer,
         stores: StoreScope = .both,
         counting: GrantCounting = .granted
     )
-    /// This grant is at most the so-manieth of the offer to anybody in the last UTC calendar days, or ever.
+    /// Including this grant, all customers together have at most `atMost` in the last `perDays` UTC days, or ever.
     case budget(atMost: Int, perDays: Int? = nil, stores: StoreScope = .both)
     /// Now is `from` or later, and before `until`.
     case window(from: Timestamp?, until: Timestamp?)
     case storefront(in: [Storefront])
     case region(in: [Region])
     case ownership(Ownership)
-    /// There was a refund of a subscription in the last days of 24 hours, of at least so many percent of the price.
+    /// A subscription was refunded in the last `withinDays` days of 24 hours, by at least this percentage of the price.
     case refunded(withinDays: Int, atLeastPercent: Int? = nil)
     case environment(StoreEnvironment)
     /// The app that asks is from one of these places.
@@ -103,7 +103,7 @@ package indirect enum Rule: Hashable, Sendable {
         }
     }
 
-    /// The names of all rules, for suggestions to who misspells one.
+    /// The names of all rules, for suggestions when a name is misspelled.
     package static let names = [
         "all", "any", "not", "subscribedBefore", "status", "lapsed", "autoRenew", "isActive", "cancelled", "renewsTo",
         "billingPlan", "commitmentEnds", "commitmentPeriod", "appleWinBackEligible", "usedOffers", "grants", "cooldown",
@@ -112,17 +112,17 @@ package indirect enum Rule: Hashable, Sendable {
     ]
 }
 
-/// Whose grants a cap counts.
+/// Which owner's grants a cap counts.
 package enum GrantScope: String, CaseIterable, Sendable {
-    /// Those to any of the customer's identities.
+    /// The grants to any of the customer's identities.
     case customer
-    /// Those to the subscription's original transaction.
+    /// The grants to the subscription's original transaction.
     case originalTransaction
 }
 
-/// In which stores a cap counts, of an offer that is in both.
+/// In which stores a cap counts the grants of an offer that is in both.
 package enum StoreScope: String, CaseIterable, Sendable {
-    /// In both together: what was granted in one is no longer left for the other.
+    /// In both together: a grant in one store also uses up the cap in the other.
     case both
     /// In each by itself.
     case each
@@ -132,7 +132,7 @@ package enum StoreScope: String, CaseIterable, Sendable {
 package enum GrantCounting: String, CaseIterable, Sendable {
     /// All of them, from the moment of their record.
     case granted
-    /// Those that were redeemed, and those that are still reserved: a store may yet report that they were.
+    /// Redeemed grants, and reserved grants that a store may still report as redeemed.
     case redeemed
 }
 

@@ -2,7 +2,7 @@
 
 /// The checks of one rule's parameters; each gives the issues it finds.
 struct RuleCheck {
-    /// Where the rule stands, its own name included.
+    /// Where the rule is, its own name included.
     let pointer: String
 
     init(parent: String, rule: String) {

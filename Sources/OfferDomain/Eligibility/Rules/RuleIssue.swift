@@ -2,9 +2,9 @@
 
 /// Something in a rule that can't be meant so.
 package struct RuleIssue: Hashable, Sendable, CustomStringConvertible {
-    /// Where it stands below the rule, as a JSON pointer (RFC 6901): `/all/1/lapsed/atLeastDays`.
+    /// Where it is, relative to the rule, as a JSON pointer (RFC 6901): `/all/1/lapsed/atLeastDays`.
     package let pointer: String
-    /// What can't be meant so.
+    /// What is wrong.
     package let kind: Kind
 
     /// These are all the ways.
@@ -12,22 +12,22 @@ package struct RuleIssue: Hashable, Sendable, CustomStringConvertible {
         case negative(Int)
         /// Larger than `limit`, which for days is a hundred years.
         case tooLarge(Int, limit: Int)
-        /// A number of days or a limit that would never let anybody have the offer, or never hold anybody back.
+        /// A number of days or a limit of 0, with which the rule would refuse every customer, or none.
         case zero
         case empty
         /// A list that names something twice.
         case repeated(String)
         /// A lower bound above the upper one.
         case reversed
-        /// Neither bound is given, so that nothing is asked.
+        /// Neither bound is given, so the rule requires nothing.
         case unbounded
         case unfitAttributeName
         case unfitAttributeValue(AttributeFault)
-        /// An introductory offer has no id, so none could match.
+        /// An introductory offer has no ID, so no use could match.
         case introductoryOfferHasNoID
-        /// Asks for a customer without a subscription, for an offer that only subscribers can have.
+        /// Requires a customer without a subscription, for an offer that only subscribers can have.
         case contradictsFloor
-        /// Counts redemptions of an introductory offer, which no grant is needed for, and which are matched to none.
+        /// Counts redemptions of an introductory offer, which need no grant and are matched to none.
         case introductoryUsesUnmatched
     }
 

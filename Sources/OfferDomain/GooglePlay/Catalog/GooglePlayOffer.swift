@@ -31,7 +31,7 @@ package struct GooglePlayOfferKey: Hashable, Sendable, CustomStringConvertible {
 ///
 /// Source: Google, [SubscriptionOffer](https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions.basePlans.offers).
 package struct GooglePlayOffer: Hashable, Sendable {
-    /// As the answer names it, which need not be as it was asked for.
+    /// As the answer names it, which may differ from the request.
     package let key: GooglePlayOfferKey
     /// Of no effect while the base plan is not active.
     package let state: Reported<GooglePlayState>
@@ -66,13 +66,13 @@ package struct GooglePlayOffer: Hashable, Sendable {
 
 /// Who decides which customers get an offer.
 package enum GooglePlayTargeting: String, Hashable, Sendable {
-    /// The answer has no `targeting`, which is how a developer-determined offer looks: Google Play shows it to everyone.
+    /// The answer has no `targeting`, so the offer is developer-determined: Google Play shows it to everyone.
     case absent
-    /// Google Play shows it to who never had the subscription, or any of the app.
+    /// Google Play shows it to users who never had the subscription, or any subscription of the app.
     case acquisition
-    /// Google Play shows it to who has the subscription, or another.
+    /// Google Play shows it to users who have the subscription, or another one.
     case upgrade
-    /// There is a `targeting`, and no rule in it that was known when this was written; also if it is empty.
+    /// There is a `targeting`, but this version knows no rule in it; also if it is empty.
     case unknown
 }
 

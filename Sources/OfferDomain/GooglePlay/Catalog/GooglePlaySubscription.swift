@@ -4,7 +4,7 @@
 ///
 /// Source: Google, [Subscription](https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions).
 package struct GooglePlaySubscription: Hashable, Sendable {
-    /// As the answer names it, which need not be as it was asked for.
+    /// As the answer names it, which may differ from the request.
     package let packageName: PackageName
     /// As the answer names it.
     package let productID: GooglePlayProductID
@@ -22,9 +22,9 @@ package struct GooglePlaySubscription: Hashable, Sendable {
 package struct GooglePlayBasePlan: Hashable, Sendable {
     /// Unique within the subscription.
     package let id: BasePlanID
-    /// Offers are to be had only while it is active, whatever their own state.
+    /// Offers are available only while it is active, regardless of their own state.
     package let state: Reported<GooglePlayState>
-    /// How the base plan goes on when its period is over.
+    /// How the base plan continues when its period is over.
     package let kind: GooglePlayBasePlanKind
     /// Every offer of the base plan has these too, on devices and in purchases, though the list of offers does not show
     /// them there.
@@ -56,29 +56,29 @@ package enum GooglePlayState: String, StoreCode {
     /// Never yet.
     case draft = "DRAFT"
     case active = "ACTIVE"
-    /// No longer; who has it keeps it.
+    /// No longer; customers who have it keep it.
     case inactive = "INACTIVE"
 
     /// The value of `state`.
     package var storeText: String { rawValue }
 }
 
-/// How a base plan goes on; only those that renew by themselves have offers.
+/// How a base plan continues; only auto-renewing ones have offers.
 package enum GooglePlayBasePlanKind: String, Sendable {
     case autoRenewing
     case prepaid
     case installments
-    /// None that was known when this was written, or several at once.
+    /// A kind that this version does not know, or several kinds at once.
     case unknown
 }
 
 /// Where new subscribers may buy something.
 package struct GooglePlayRegions: Hashable, Sendable {
-    /// All that are named, whether or not it is to be had there.
+    /// All named regions, whether or not it is available there.
     package let listed: Set<Region>
-    /// Those of them where it is to be had.
+    /// The named regions in which it is available.
     package let available: Set<Region>
-    /// Whether it will be to be had where Google Play may open in the future; of no region that exists today.
+    /// Whether it will be available in regions that Google Play adds in the future; this covers no present region.
     package let includesFutureRegions: Bool
     // An offer is looked at for each customer, and there are some 180 regions.
     private let listedBits, availableBits: RegionBits
@@ -92,12 +92,12 @@ package struct GooglePlayRegions: Hashable, Sendable {
         availableBits = RegionBits(available)
     }
 
-    /// Whether there is a region where both are to be had.
+    /// Whether both are available in at least one region.
     func isAvailableSomewhere(with other: GooglePlayRegions) -> Bool {
         !availableBits.isDisjoint(with: other.availableBits)
     }
 
-    /// Whether both are to be had in every region that this one names.
+    /// Whether both are available in every region that this one names.
     func isAvailableEverywhere(with other: GooglePlayRegions) -> Bool {
         listedBits.isSubset(of: availableBits) && listedBits.isSubset(of: other.availableBits)
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long a phase of an offer lasts: whole months and whole days, of which neither is a number of the other.
+/// How long a phase of an offer lasts, in whole months and whole days, which do not convert into each other.
 ///
-/// `P7D` and `P1W` are equal, and so are `P12M` and `P1Y`; `P30D` and `P1M` are not. At most 9999 of each unit, and more
-/// than nothing.
+/// `P7D` and `P1W` are equal, and so are `P12M` and `P1Y`; `P30D` and `P1M` are not. Each unit has a limit of 9999, and
+/// the duration is not zero.
 ///
 /// Source: ISO 8601-1, durations, without times of day, fractions and signs, which offers do not have.
 package struct OfferDuration: Hashable, Sendable, CustomStringConvertible {
@@ -40,7 +40,7 @@ package struct OfferDuration: Hashable, Sendable, CustomStringConvertible {
 
     /// The one way in which equal durations are written: `P1Y`, `P1Y6M`, `P1W`, `P10D`, `P1M7D`.
     ///
-    /// Weeks stand alone, as the standard wants it.
+    /// Weeks do not combine with other units, as in the standard.
     package var iso8601: String {
         let (years, months) = months.quotientAndRemainder(dividingBy: 12)
         if self.months == 0, days % 7 == 0 { return "P\(days / 7)W" }

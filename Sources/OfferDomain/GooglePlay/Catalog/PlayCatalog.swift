@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything that Google Play lists of an app: its subscriptions, and the offers of all their base plans.
+/// Everything that Google Play lists for an app: its subscriptions, and the offers of all their base plans.
 ///
-/// What could not be understood is in it as unusable, so that it is neither lost nor taken for something that does not
-/// exist. The order of what is given makes no difference.
+/// It marks entries that can't be understood as unusable, so that they are neither lost nor treated as missing. The
+/// order in which entries are added does not matter.
 package struct PlayCatalog: Hashable, Sendable {
-    /// The app that was asked about.
+    /// The app that the service asked about.
     package let packageName: PackageName
     /// When the store was asked; nothing in here is older.
     package let readAt: Timestamp
     /// By the product id that names them in the list.
     package private(set) var subscriptions: [GooglePlayProductID: Listed<GooglePlaySubscription>] = [:]
-    /// By the ids that the answer gives them, but for the package name, which is as it was asked for.
+    /// By the IDs in the answer, except the package name, which is from the request.
     package private(set) var offers: [GooglePlayOfferKey: Listed<GooglePlayOffer>] = [:]
-    /// What is too malformed to tell what it is.
+    /// Entries that are too malformed to be named.
     package let strays: [ListingFault]
 
     /// An empty catalog, to which what an answer lists is added.
@@ -58,7 +58,7 @@ package struct PlayCatalog: Hashable, Sendable {
         offers[key] = offers[key]?.merged(with: offer) ?? offer
     }
 
-    /// How many entries can't be used, with those of which not even the name could be read.
+    /// How many entries can't be used, including entries with an unreadable name.
     package var unusableCount: Int {
         subscriptions.values.count { $0.fault != nil } + offers.values.count { $0.fault != nil } + strays.count
     }
@@ -79,9 +79,9 @@ package enum Listed<Value: Hashable & Sendable>: Hashable, Sendable {
         if case .unusable(let fault) = self { fault } else { nil }
     }
 
-    /// One entry for two of the same name: a list that was changed while its pages were read may name one twice.
+    /// One entry for two of the same name: a list that changes while its pages are read may name an entry twice.
     ///
-    /// Which of two that differ holds can't be told, so neither is used.
+    /// If the two differ, neither is used, because it is unknown which one is current.
     fileprivate func merged(with other: Listed) -> Listed {
         self == other ? self : .unusable(.listedTwice)
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether an offer of Google Play is one that may be authorized: there, active, the developer's to give, hidden by its
-/// tag, of a shape that customers understand, and to be had where the customer is.
+/// Whether an offer of Google Play may be authorized: it exists, is active, developer-determined and hidden by its
+/// tag, has a form that customers understand, and is available where the customer is.
 ///
-/// Google Play enforces nothing for such an offer, so everything that is missing, unknown or contradictory counts
-/// against it. Pure: the same catalog gives the same answer.
+/// Google Play enforces nothing for such an offer, so anything missing, unknown or contradictory fails the check.
+/// The check is pure: the same catalog gives the same answer.
 package enum GooglePlayOfferCheck {
-    /// What was asked for if nothing is wrong with it, else the first that is, in the order of ``OfferFault``.
+    /// The requested offer if nothing is wrong with it, else the first fault in the order of ``OfferFault``.
     ///
-    /// The store's answers have to name all four ids of `key`. Without the customer's region, an offer passes only if it
-    /// is to be had in every region that its base plan names. One of `hideTags` suffices, letter for letter; of none,
-    /// nothing passes.
+    /// The store's answers must name all four IDs of `key`. Without the customer's region, an offer passes only if it
+    /// is available in every region that its base plan names. The offer needs one of `hideTags`, letter for letter; if
+    /// `hideTags` is empty, no offer passes.
     package static func validate(
         _ key: GooglePlayOfferKey,
         region: Region?,

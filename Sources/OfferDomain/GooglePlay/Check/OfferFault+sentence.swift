@@ -55,7 +55,7 @@ extension OfferFault: CustomStringConvertible {
 }
 
 extension OfferFault {
-    /// What to do about it, in a sentence for whoever runs the service or sets up the store.
+    /// What to do about it, in a sentence for the people who run the service or set up the store.
     package var advice: String {
         switch self {
         case .subscriptionNotFound:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What keeps an offer of Google Play from being authorized, whoever asks for it; these are all the ways.
+/// Every reason why an offer of Google Play can't be authorized for any customer.
 ///
-/// In the order in which they are looked for.
+/// The cases are in the order in which the service checks them.
 package enum OfferFault: Error, Hashable, Sendable {
     case subscriptionNotFound
     /// The store's entry can't be used.
@@ -13,16 +13,16 @@ package enum OfferFault: Error, Hashable, Sendable {
     case offerNotFound
     /// The store's entry can't be used.
     case offerMalformed(ListingFault)
-    /// The store answered about something else than was asked for; `member` names the id that differs.
+    /// The store answered about another offer than the service asked for; `member` names the ID that differs.
     case answerNamesAnotherOffer(member: String)
     case offerDraft
     case offerInactive
-    /// A state that was not known when this was written.
+    /// A state that this version does not know.
     case offerStateUnknown(String)
     /// Google Play decides who gets it.
     case offerNotDeveloperDetermined(GooglePlayTargeting)
     case targetingUnknown
-    /// None of the tags that hide an offer is on it or on its base plan.
+    /// Neither the offer nor its base plan has a tag that hides an offer.
     case hideTagMissing(wanted: Set<OfferTag>, found: Set<OfferTag>)
     case noPhases
     case tooManyPhases(Int)
@@ -34,14 +34,14 @@ package enum OfferFault: Error, Hashable, Sendable {
     case mixedPhaseKind(phase: Int)
     /// The offer names regions that a phase does not.
     case phaseRegionMissing(phase: Int, Set<Region>)
-    /// Not to be had there; `nil` is nowhere.
+    /// The offer is not available in this region; `nil` means in no region.
     case regionNotAvailable(Region?)
-    /// It is not to be had in every region, and nobody said which.
+    /// The offer is not available in every region, and the customer's region is unknown.
     case regionUnknown
 }
 
 extension OfferFault {
-    /// What programs know it by, and `docs/google-play.md` has as a heading.
+    /// The fault's name for programs, and its heading in `docs/google-play.md`.
     package var code: String {
         switch self {
         case .subscriptionNotFound: "subscription-not-found"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An offer that was found as it must be: the developer's to give, hidden by its tag, and to be had.
+/// An offer that passed the check: developer-determined, hidden by its tag, and available.
 package struct ValidatedOffer: Hashable, Sendable {
-    /// What was asked for; the store's answers name the same four ids.
+    /// The requested offer; the store's answers name the same four IDs.
     package let key: GooglePlayOfferKey
     /// All tags that a device sees on it.
     package let tags: EffectiveTags
-    /// Which of the tags wanted it has, in order, each with where it is.
+    /// The hide tags that it has, in order, each with its place.
     package let hideTags: [FoundTag]
     /// What a device should find before the base plan's own price, in this order.
     package let phases: [ExpectedPhase]
-    /// When the store was asked for what this stands on.
+    /// When the service read the store data that this is based on.
     package let readAt: Timestamp
 
     /// A phase as it is the same in every region.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension GooglePlayLint {
-    /// Tags by which software of others hides offers, and whose it is.
+    /// Tags by which third-party software hides offers, and the vendor of each.
     ///
     /// Source: RevenueCat, [Google Play offers](https://www.revenuecat.com/docs/subscription-guidance/subscription-offers/google-play-offers);
     /// Superwall, [Google Play](https://superwall.com/docs/dashboard/products).
@@ -88,7 +88,7 @@ extension GooglePlayLint {
         )
     }
 
-    /// What Google Play decides by itself, and what it gives to nobody, need not be named.
+    /// The offers file need not name inactive offers, or offers that Google Play gives out by itself.
     private func unnamed(_ key: GooglePlayOfferKey, _ offer: GooglePlayOffer) -> [GooglePlayFinding] {
         guard !wantedKeys.contains(key), offer.state != .known(.inactive),
             offer.targeting == .absent || offer.targeting == .unknown

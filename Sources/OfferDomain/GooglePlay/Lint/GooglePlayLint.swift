@@ -71,7 +71,7 @@ package struct GooglePlayLint {
         switch subscription {
         case .usable(let subscription): return subscription.basePlans.flatMap { findings($0, productID) }
         case .unusable(let fault):
-            // Of one that is wanted, each of its offers has said so.
+            // If the offers file names the subscription, each of its offers has already reported the fault.
             guard !wantedKeys.contains(where: { $0.productID == productID }) else { return [] }
             return [GooglePlayFinding(.warning, .subscriptionMalformed(fault), productID.text)]
         }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What has become of a purchase.
+/// The state of a purchase.
 ///
-/// There is none for a purchase that was taken back: it has expired.
+/// There is no state for a revoked purchase: it has expired.
 ///
 /// Source: Google, [SubscriptionState](https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#subscriptionstate).
 package enum GooglePlayPurchaseState: String, StoreCode {
     /// Not paid yet; nothing was granted.
     case pending = "SUBSCRIPTION_STATE_PENDING"
     case active = "SUBSCRIPTION_STATE_ACTIVE"
-    /// By the customer, for a time; it goes on afterwards.
+    /// The customer paused it for a time; it continues afterwards.
     case paused = "SUBSCRIPTION_STATE_PAUSED"
     /// Unpaid, and the customer keeps the service for now.
     case inGracePeriod = "SUBSCRIPTION_STATE_IN_GRACE_PERIOD"
@@ -28,7 +28,7 @@ package enum GooglePlayPurchaseState: String, StoreCode {
     package var isBeforePurchase: Bool { self == .pending || self == .pendingPurchaseCancelled }
 }
 
-/// By whom, or why, a purchase was cancelled; the text is the name of the member that says so.
+/// Who canceled a purchase, or why; the text is the name of the member that says so.
 ///
 /// Source: Google, [CanceledStateContext](https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#canceledstatecontext).
 package enum GooglePlayCancellation: String, StoreCode {
@@ -36,7 +36,7 @@ package enum GooglePlayCancellation: String, StoreCode {
     /// As for want of payment; refunds can say this too.
     case bySystem = "systemInitiatedCancellation"
     case byDeveloper = "developerInitiatedCancellation"
-    /// The customer changed plans: another purchase goes on for this one.
+    /// The customer changed plans: another purchase continues this one.
     case forReplacement = "replacementCancellation"
 
     /// The name of a member of `canceledStateContext`.

@@ -6,12 +6,12 @@ package struct GooglePlayScope: Sendable {
     package let productID: GooglePlayProductID?
     /// The base plan; nil is any of the subscription.
     package let basePlanID: BasePlanID?
-    /// Which of the store's two worlds is asked about; nil is production if anything is known of it, else the sandbox.
+    /// Which of the store's two environments to use; nil means production if any purchase there is known, else sandbox.
     package let environment: StoreEnvironment?
-    /// Of which type an offer is, which a purchase doesn't tell.
+    /// The type of an offer, which a purchase doesn't contain.
     package let offerType: @Sendable (GooglePlayOfferPath) -> OfferType
 
-    /// A scope; `offerType` tells a developer-determined offer as promotional, one for new customers as introductory.
+    /// A scope; `offerType` returns promotional for a developer-determined offer, introductory for a new customer's.
     package init(
         productID: GooglePlayProductID?,
         basePlanID: BasePlanID? = nil,
@@ -24,12 +24,12 @@ package struct GooglePlayScope: Sendable {
         self.offerType = offerType
     }
 
-    /// The same, asked about one of the store's two worlds.
+    /// The same scope in another of the store's environments.
     package func within(_ environment: StoreEnvironment?) -> GooglePlayScope {
         GooglePlayScope(productID: productID, basePlanID: basePlanID, environment: environment, offerType: offerType)
     }
 
-    /// The same, where more offers are known to be the developer's own.
+    /// The same scope with more offers that are known to be developer-determined.
     package func taking(_ promotional: Set<GooglePlayOfferPath>) -> GooglePlayScope {
         guard !promotional.isEmpty else { return self }
         return GooglePlayScope(productID: productID, basePlanID: basePlanID, environment: environment) { [offerType] in
@@ -44,11 +44,11 @@ package struct GooglePlayScope: Sendable {
 }
 
 extension GooglePlayHistory {
-    /// What is known at `now` of a customer to whom an offer for a subscription may be made.
+    /// What is known at `now` about a customer who may get an offer for a subscription.
     ///
-    /// Status, end and renewal are of the chain of purchases in which the subscription was bought last; offers used,
-    /// refunds and whether there ever was a subscription, of the whole app. Google Play lists no customer's purchases,
-    /// so what is whole here is whole of what the ledger knows. A test purchase never stands for a real one.
+    /// Status, end and renewal are about the chain of purchases in which the subscription was bought last. Offers used,
+    /// refunds and `subscribedBefore` are about the whole app. Google Play does not list a customer's purchases, so a
+    /// complete list here contains what the ledger knows. A test purchase never counts as a real one.
     package func facts(_ scope: GooglePlayScope, at now: Timestamp) -> CustomerFacts {
         let known = within(scope.environment ?? preferredEnvironment)
         var facts = CustomerFacts()
@@ -74,10 +74,10 @@ extension GooglePlayHistory {
 extension GooglePlayHistory {
     private struct Chain {
         let keys: [PurchaseKey]
-        /// What is told of; nil if each purchase was replaced by one that nobody saw.
+        /// The purchase that supplies the facts; nil if each purchase was replaced by one that the service never saw.
         let speaker: GooglePlayPurchaseStanding?
 
-        /// A chain that has moved on to where nobody looked may run.
+        /// A chain that continues in a purchase that the service never saw may be running.
         func comesAfter(_ other: Chain) -> Bool {
             guard let speaker, let otherSpeaker = other.speaker else {
                 let (one, two) = (speaker?.precedence ?? 3, other.speaker?.precedence ?? 3)
@@ -98,7 +98,7 @@ extension GooglePlayHistory {
         return history
     }
 
-    /// The chain that tells of the subscription: a running one before one that may run, and that before one that ended.
+    /// The chain that supplies the facts: a running chain first, then one that may be running, then one that ended.
     private func relevantChain(_ scope: GooglePlayScope, at now: Timestamp) -> Chain? {
         var last: Chain?
         for keys in chains where keys.contains(where: { isGranted($0, scope) }) {
@@ -126,20 +126,20 @@ extension GooglePlayHistory {
 extension GooglePlayHistory {
     private var granted: [GooglePlayPurchaseRecord] { purchases.values.filter(\.isGranted) }
 
-    /// Whether the store tells of each purchase by itself, so that what it last said stands.
+    /// `notification` if the store sends notifications about each purchase, so that the last state still holds.
     private var source: FactSource { granted.allSatisfy(\.isReported) ? .notification : .storeAPI }
 
-    /// Since when what is known is known; nil if nothing is.
+    /// When the newest evidence was true; nil if there is none.
     private var observedAt: Timestamp? { granted.compactMap(\.observedAt).max() }
 
-    /// Whether each purchase that another took the place of is known as well.
+    /// Whether every purchase, and every purchase that one of them replaced, is known.
     private var isWhole: Bool {
         purchases.values.allSatisfy { purchase in
             purchase.latest != nil && purchase.predecessors.allSatisfy { purchases[$0]?.latest != nil }
         }
     }
 
-    /// Whether there may be uses and refunds that nobody has seen: where there is a subscription, or may have been one.
+    /// Whether there may be unseen uses and refunds: there is a subscription, or there may have been one.
     private var mayLack: Bool { !granted.isEmpty || !isWhole }
 
     /// Adds whether there was a subscription, and where it was bought last.
@@ -178,8 +178,8 @@ extension GooglePlayHistory {
         }
     }
 
-    /// Uses of purchases before this one that it shows first: a change of plan makes another purchase, which names the
-    /// offer that was left.
+    /// Uses by earlier purchases that only this purchase shows: a change of plan makes a new purchase, which names the
+    /// offer of the old one.
     private func usesBefore(_ purchase: GooglePlayPurchaseRecord) -> [GooglePlayOfferPath] {
         let known = purchase.predecessors.compactMap { purchases[$0] }.filter(\.isGranted)
         return purchase.replacedOffers.filter { path in
@@ -187,10 +187,10 @@ extension GooglePlayHistory {
         }
     }
 
-    /// Adds the refunds that the store told of.
+    /// Adds the refunds that the store reported.
     ///
-    /// No answer about a purchase tells them, only notifications do. So there are no others only where the store has told
-    /// of each purchase by itself since it began; and none since the first message about the purchase where that was last.
+    /// Only notifications report refunds; the API does not. So the list is complete only if notifications came about
+    /// each purchase from its beginning. Otherwise it is complete since the latest first notification about a purchase.
     private func tellRefunds(_ facts: inout CustomerFacts) {
         guard let observedAt else { return }
         let refunds = Set(granted.flatMap { $0.refunds + ($0.revokedAt.map { [Refund(at: $0)] } ?? []) }).sorted()
@@ -207,7 +207,7 @@ extension GooglePlayHistory {
 }
 
 extension OfferUse {
-    /// Google Play knows no groups; what is in the place of one is the subscription.
+    /// Google Play has no subscription groups; the subscription is used as the group.
     fileprivate init(_ path: GooglePlayOfferPath, type: OfferType, usedAt: Timestamp?) {
         self.init(
             type: type,
@@ -217,7 +217,7 @@ extension OfferUse {
         )
     }
 
-    /// In the order of time; of one instant, in any that is always the same.
+    /// By time; uses of the same instant have a fixed order.
     fileprivate var order: (Int64, String) {
         let name = [type?.rawValue, subscriptionGroup?.text, offerID?.text].map { $0 ?? "" }.joined(separator: " ")
         return (usedAt?.milliseconds ?? .min, name)
@@ -248,7 +248,7 @@ extension GooglePlayPurchaseStanding {
         Fact(value, source: purchase.source, observedAt: latest.observedAt)
     }
 
-    /// Whether what was bought of the subscription renews; where none of it is there any more, whether anything does.
+    /// Whether the bought items of the subscription renew; if none is left, whether any item of the purchase does.
     private func renews(_ scope: GooglePlayScope) -> Bool? {
         if purchase.isGone { return false }
         let items = latest.items.filter(scope.includes)
@@ -256,7 +256,7 @@ extension GooglePlayPurchaseStanding {
         return renewals.contains(true) ? true : renewals.contains(nil) ? nil : false
     }
 
-    /// The customer's answer, of several items the weakest; nil if one of them is not known to this version.
+    /// The customer's answer, the weakest of several items; nil if this version does not know one of them.
     private func priceStepUpConsent(_ scope: GooglePlayScope) -> PriceStepUpConsent? {
         let answers = latest.items.filter(scope.includes).compactMap(\.priceStepUp?.consent)
         let known = answers.compactMap(\.known)
@@ -264,7 +264,7 @@ extension GooglePlayPurchaseStanding {
         return answers.isEmpty ? .notRequired : [.pending, .confirmed, .completed].first(where: known.contains)
     }
 
-    /// Why it ended; a purchase that was taken back names a reason too, and it means nothing.
+    /// Why it ended; the reason that a revoked purchase names has no meaning and is ignored.
     private var expirationIntent: ExpirationIntent? {
         guard status?.value == .expired, let cancellation = latest.cancellation?.known else { return nil }
         switch cancellation {

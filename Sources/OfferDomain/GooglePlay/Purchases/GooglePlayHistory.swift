@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Everything known of one customer's dealings with one app at Google Play.
+/// Everything known about one customer's dealings with one app at Google Play.
 package struct GooglePlayHistory: Hashable, Sendable {
     /// Each purchase by the pseudonym of its token.
     package var purchases: [PurchaseKey: GooglePlayPurchaseRecord] = [:]
 
-    /// A history of which nothing is known.
+    /// A history without any evidence.
     package init() {}
 
     /// Adds all that another history of the same customer knows; the order of merging makes no difference.
@@ -29,9 +29,9 @@ package struct GooglePlayHistory: Hashable, Sendable {
         return both
     }
 
-    /// The purchases that took one another's place, each chain in the order of its keys.
+    /// The purchases that replaced one another, each chain in the order of its keys.
     ///
-    /// Which purchase names which makes no difference, and neither does a circle.
+    /// It does not matter which purchase names the other; circles are allowed.
     package var chains: [[PurchaseKey]] {
         var chains: [[PurchaseKey]] = []
         var reached: Set<PurchaseKey> = []
@@ -50,7 +50,7 @@ package struct GooglePlayHistory: Hashable, Sendable {
         return chains
     }
 
-    /// Which known purchases took the place of one, or were in its place before.
+    /// For each purchase, the known purchases that replaced it or that it replaced.
     private var neighbours: [PurchaseKey: Set<PurchaseKey>] {
         var neighbours: [PurchaseKey: Set<PurchaseKey>] = [:]
         for (key, purchase) in purchases {
@@ -62,14 +62,14 @@ package struct GooglePlayHistory: Hashable, Sendable {
         return neighbours
     }
 
-    /// Whether another purchase goes on for this one, so that what became of it says nothing of the customer.
+    /// Whether another purchase continues this one, so that its own outcome says nothing about the customer.
     ///
-    /// A purchase that is not paid yet replaces nothing, and neither does one that never was. One that was seen live
-    /// after the other had begun goes on beside it.
+    /// A purchase that is not paid yet, or never was, replaces nothing. A purchase that was seen live after its
+    /// successor began continues beside it.
     func isReplaced(_ key: PurchaseKey) -> Bool {
         guard let purchase = purchases[key] else { return false }
         if purchase.latest?.isReplaced == true { return true }
-        // Google says the same where the buyer's account is gone; what had ended before, ended.
+        // Google answers the same if the buyer's account is gone; a purchase that had ended before is not replaced.
         if purchase.isGone, purchase.isSuperseded, !purchase.hasEnded { return true }
         return purchases.contains { other, successor in
             guard other != key, successor.predecessors.contains(key), successor.isGranted else { return false }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the store told of one purchase at one time: the part of it that facts and redemptions are drawn from, and that
-/// the ledger may keep.
+/// The part of one answer of the store about a purchase that the ledger may keep; facts and redemptions are computed
+/// from it.
 package struct GooglePlayObservation: Hashable, Sendable, Superseding {
-    /// The state that the store told.
+    /// The state that the store reported.
     package var state: Reported<GooglePlayPurchaseState>
     /// When the subscription was granted; nil while the purchase is pending.
     package var startedAt: Timestamp?
     /// Where the customer was billed when the subscription was granted.
     package var region: Region?
-    /// In one order, whatever the order in which the store told them.
+    /// In a fixed order, regardless of the order in the store's answer.
     package var items: [GooglePlayPurchase.LineItem]
-    /// By whom, or why, it was cancelled; nil if it wasn't.
+    /// Who canceled it, or why; nil if it wasn't canceled.
     package var cancellation: Reported<GooglePlayCancellation>?
     /// When the customer canceled it; nil if the store or the developer did.
     package var cancelledAt: Timestamp?
-    /// When it goes on by itself, if it is paused.
+    /// When it resumes by itself, if it is paused.
     package var resumesAt: Timestamp?
     /// Whether a license tester bought it.
     package var isTest: Bool
@@ -85,9 +85,9 @@ extension GooglePlayObservation {
         return !known.isBeforePurchase && startedAt != nil
     }
 
-    /// Whether the customer has the service, or will have it again without buying anew.
+    /// Whether the customer has the service, or will have it again without another purchase.
     ///
-    /// Also of a state that nobody knows yet: it isn't known that it has ended.
+    /// True also for a state that this version does not know, since the purchase may not have ended.
     var isLive: Bool {
         switch state.known {
         case .active, .inGracePeriod, .onHold, .paused, nil: true
@@ -104,7 +104,7 @@ extension GooglePlayObservation {
         }
     }
 
-    /// Whether it ended because another purchase goes on for it.
+    /// Whether it ended because another purchase continues it.
     var isReplaced: Bool { !isLive && cancellation?.known == .forReplacement }
 }
 
@@ -125,7 +125,7 @@ extension GooglePlayPurchase.LineItem {
         ]
     }
 
-    /// Whether it renews; nil of a kind of plan that we don't know.
+    /// Whether it renews; nil for a kind of plan that this version does not know.
     var renews: Bool? {
         switch plan {
         case .autoRenewing(let isEnabled, let isCancellationPending):

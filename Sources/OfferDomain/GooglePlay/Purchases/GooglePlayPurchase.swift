@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A purchase as Google Play tells it: one purchase token, one or more subscriptions bought with it.
+/// A purchase as Google Play reports it: one purchase token, one or more subscriptions bought with it.
 ///
 /// What names a person is not here: no address, no name, no free text of a survey.
 ///
@@ -14,17 +14,17 @@ package struct GooglePlayPurchase: Hashable, Sendable {
     package var region: Region?
     /// At least one unless nothing was granted yet, in no order that means anything.
     package var lineItems: [LineItem]
-    /// The purchase that this one took the place of.
+    /// The purchase that this one replaced.
     package var linkedToken: PurchaseToken?
     /// The purchase that had expired when the customer subscribed again outside of the app.
     ///
-    /// Told until the purchase is acknowledged.
+    /// The store sends it until the purchase is acknowledged.
     package var expiredToken: PurchaseToken?
     /// Why it was cancelled, if it was.
     package var cancellation: Reported<GooglePlayCancellation>?
-    /// When the customer cancelled it, if it was the customer.
+    /// When the customer canceled it; nil if the customer did not.
     package var cancelledAt: Timestamp?
-    /// When it goes on by itself, if it is paused.
+    /// When it resumes by itself, if it is paused.
     package var resumesAt: Timestamp?
     /// Bought by a license tester, who pays nothing.
     package var isTest: Bool
@@ -35,7 +35,7 @@ package struct GooglePlayPurchase: Hashable, Sendable {
     /// The `obfuscatedExternalAccountId` that the app had given the expired purchase.
     package var expiredAccountID: String?
 
-    /// A purchase of which nothing else is known.
+    /// A purchase with no other data.
     package init(state: Reported<GooglePlayPurchaseState>, lineItems: [LineItem]) {
         self.state = state
         self.lineItems = lineItems
@@ -48,11 +48,11 @@ package struct GooglePlayPurchase: Hashable, Sendable {
         package var productID: String
         /// When the paid time ends, later after each renewal (`expiryTime`).
         package var expiresAt: Timestamp?
-        /// Nil of a kind of plan that we don't know.
+        /// Nil for a kind of plan that this version does not know.
         package var plan: Plan?
-        /// As the store writes it; nil if it tells none.
+        /// As the store writes it; nil if it sends none.
         package var basePlanID: String?
-        /// Nil of a base plan that was bought without an offer.
+        /// Nil for a base plan that was bought without an offer.
         ///
         /// It stays when the offer's phases are over.
         package var offerID: String?
@@ -69,7 +69,7 @@ package struct GooglePlayPurchase: Hashable, Sendable {
         /// Whether another subscription takes its place at the next renewal: a change of plan that was put off.
         package var isReplacedLater = false
 
-        /// An item of which nothing else is known.
+        /// An item with no other data.
         package init(productID: String) {
             self.productID = productID
         }
@@ -87,20 +87,20 @@ package struct GooglePlayPurchase: Hashable, Sendable {
         }
     }
 
-    /// How an item goes on when its time is over.
+    /// How an item continues when its time is over.
     package enum Plan: Hashable, Sendable {
-        /// `isCancellationPending` of a plan in installments that goes on until what was agreed is paid, and ends then.
+        /// `isCancellationPending`: a plan in installments continues until the agreed sum is paid, and then ends.
         case autoRenewing(isEnabled: Bool, isCancellationPending: Bool)
         case prepaid
     }
 
-    /// An item that one of a later purchase took the place of.
+    /// An item that an item of a later purchase replaced.
     package struct ReplacedItem: Hashable, Sendable {
         /// As the store writes it.
         package let productID: String
-        /// Nil if the store tells none.
+        /// Nil if the store sends none.
         package let basePlanID: String?
-        /// Nil of an item without an offer.
+        /// Nil for an item without an offer.
         package let offerID: String?
 
         package init(productID: String, basePlanID: String?, offerID: String?) {

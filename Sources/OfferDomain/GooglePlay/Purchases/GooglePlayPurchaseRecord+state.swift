@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one purchase tells of its subscription at one instant.
+/// What one purchase shows about its subscription at one instant.
 struct GooglePlayPurchaseStanding {
     let key: PurchaseKey
     let purchase: GooglePlayPurchaseRecord
     let latest: GooglePlayObservation
-    /// Nil if what was seen no longer holds, and what does wasn't seen.
+    /// Nil if the status that was seen no longer holds, and the present one is unknown.
     let status: Fact<SubscriptionStatus>?
     /// The latest end that was seen.
     let end: Fact<Timestamp>?
@@ -14,7 +14,7 @@ struct GooglePlayPurchaseStanding {
 }
 
 extension GooglePlayPurchaseRecord {
-    /// What is known at `now`; nil of a purchase that never came to anything, or that nobody saw before it was gone.
+    /// What is known at `now`; nil if nothing was ever granted, or if the purchase was gone before the service saw it.
     func standing(_ key: PurchaseKey, at now: Timestamp) -> GooglePlayPurchaseStanding? {
         guard let latest, latest.isGranted else { return nil }
         if let takenBackAt { return standing(key, latest, takenBackAt: takenBackAt) }
@@ -30,7 +30,7 @@ extension GooglePlayPurchaseRecord {
         )
     }
 
-    /// What is known of a purchase that the store told to be taken back, and of which it had no answer then or since.
+    /// What is known about a purchase that the store reported as revoked and has not answered about since.
     private func standing(
         _ key: PurchaseKey,
         _ latest: GooglePlayObservation,
@@ -47,10 +47,10 @@ extension GooglePlayPurchaseRecord {
         )
     }
 
-    /// Who tells of it: the store by itself, once it has begun to, and then it tells of every change.
+    /// The source of its state: notifications once one has come, because the store then reports every change.
     package var source: FactSource { isReported ? .notification : .storeAPI }
 
-    /// The status of a purchase that is over: the store has no state for one that was taken back.
+    /// The status of a purchase that is over: the store has no state for a revoked purchase.
     private var ended: SubscriptionStatus { revokedAt == nil ? .expired : .revoked }
 }
 
@@ -60,15 +60,15 @@ extension GooglePlayObservation {
 
     /// The status at `now`, and whether the end that was seen is the last.
     ///
-    /// What would have been renewed by now shows nothing: neither that it was, nor that it wasn't. What won't renew
-    /// ends when it says. A customer can take the cancellation back before the end; the store tells of that. A hold and
-    /// a pause end by themselves, and what came of them isn't known if the store's word of it was lost.
+    /// If the end has passed and the purchase was set to renew, its status is unknown. A purchase that won't renew
+    /// ends then. A customer can undo the cancellation before the end; the store reports that. A hold and a pause end
+    /// by themselves; the result is unknown if the store's message about it was lost.
     fileprivate func claim(
         at now: Timestamp,
         ended: SubscriptionStatus
     ) -> (status: SubscriptionStatus?, isEndCertain: Bool) {
         let hasPassed = expiresAt.map { $0 <= now } ?? false
-        // An end that had passed when this was said is not the end that it is about.
+        // If the end had passed when the store reported this, the report is about another end.
         let hasPassedSince = hasPassed && expiresAt.map { $0 > observedAt } ?? false
         switch state.known {
         case .active: return (hasPassedSince ? nil : .active, !hasPassed)
@@ -81,18 +81,18 @@ extension GooglePlayObservation {
         }
     }
 
-    /// Whether what was seen may still be so; what outlasted its time when it was seen has all of it again.
+    /// Whether the state may still hold; a state that was seen after its time limit gets the full time again.
     private func holds(until end: (Timestamp) -> Timestamp, at now: Timestamp) -> Bool {
         let last = end(expiresAt ?? observedAt)
         return now < (last > observedAt ? last : end(observedAt))
     }
 
-    /// When a hold is over that began at `start`: grace period and hold together take 60 days at most.
+    /// The latest end of a hold that began at `start`: grace period and hold together take 60 days at most.
     ///
     /// Source: Google, [AutoRenewingBasePlanType](https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions#autorenewingbaseplantype), `accountHoldDuration`.
     private func holdEndsBy(_ start: Timestamp) -> Timestamp { start.adding(days: 60) }
 
-    /// When a pause is over that began at `start`: when the store said, or else after three months.
+    /// The end of a pause that began at `start`: the end that the store stated, or else after three months.
     ///
     /// Source: Google, [Subscription lifecycle](https://developer.android.com/google/play/billing/lifecycle/subscriptions#pause).
     private func pauseEndsBy(_ start: Timestamp) -> Timestamp {
@@ -102,8 +102,8 @@ extension GooglePlayObservation {
 }
 
 extension GooglePlayPurchaseStanding {
-    /// Which of several purchases is told of: a running one first; then one of which too little is known, since it may
-    /// run; then those with trouble; then the one that ended last.
+    /// Which of several purchases supplies the facts: a running one first; then one with an unknown status, since it
+    /// may be running; then those with trouble; then the one that ended last.
     var precedence: Int {
         switch status?.value {
         case .active: 4
@@ -114,7 +114,7 @@ extension GooglePlayPurchaseStanding {
         }
     }
 
-    /// Whether what is told of comes after what `other` tells of.
+    /// Whether this purchase has precedence over `other`.
     func comesAfter(_ other: GooglePlayPurchaseStanding) -> Bool {
         if precedence != other.precedence { return precedence > other.precedence }
         let (end, otherEnd) = (end?.value.milliseconds ?? .min, other.end?.value.milliseconds ?? .min)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Stands for a purchase token, which nobody keeps.
+/// The pseudonym of a purchase token; the service does not store the token.
 package typealias PurchaseKey = OpaqueKey<GooglePlayPurchase>
 
 /// Makes the keys that purchases are filed under.
@@ -10,11 +10,11 @@ package protocol GooglePlayKeys {
 
 /// Names an offer at Google Play; its own id is unique within its base plan alone.
 package struct GooglePlayOfferPath: Hashable, Comparable, Sendable {
-    /// As the store writes them; `basePlanID` is empty if the store told none.
+    /// The product ID as the store writes it.
     package let productID: String
-    /// Empty if the store told none.
+    /// The base plan ID as the store writes it; empty if the store sent none.
     package let basePlanID: String
-    /// The offer's own id.
+    /// The offer's own ID as the store writes it.
     package let offerID: String
 
     package init(productID: String, basePlanID: String, offerID: String) {
@@ -29,40 +29,40 @@ package struct GooglePlayOfferPath: Hashable, Comparable, Sendable {
     }
 }
 
-/// Everything known of one purchase at Google Play.
+/// Everything known about one purchase at Google Play.
 ///
-/// Merging takes the newest observation, the earliest or the latest of two instants, and both of two sets; so it gives
-/// the same in any order, in any grouping, and however often the same part comes.
+/// Merging takes the newest observation, the earliest or the latest of two instants, and the union of two sets. Order,
+/// grouping and duplicates do not matter.
 package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     /// The newest observation; nil if the store never answered about the purchase.
     package var latest: GooglePlayObservation?
-    /// Whether the store has told of it by itself, or of one that took its place, and so will of every change.
+    /// Whether a notification came about it or its replacement; the store then reports every later change.
     package var isReported = false
-    /// When the store first told something of this very purchase by itself: a refund of it is told from then on.
+    /// The time of the first notification about this purchase itself; from then on, the store reports its refunds.
     ///
-    /// Nil of one that was asked about for the sake of another.
+    /// Nil for a purchase that the service looked up only because of another one.
     package var reportedSince: Timestamp?
-    /// When the store first told of it.
+    /// When the store first answered about it.
     package var firstObservedAt: Timestamp?
-    /// Every offer that an item of it was ever seen with: later, another item may stand in that one's place.
+    /// Every offer that an item of it was ever seen with; another item may replace that item later.
     package var uses: [GooglePlayOfferPath: Use] = [:]
-    /// Every offer that an item had in whose place one of this purchase is, or will be: uses of an earlier purchase, and
-    /// none of this one.
+    /// The offers of the items that items of this purchase replace, now or later; they are uses of an earlier purchase,
+    /// not of this one.
     package var replacedOffers: Set<GooglePlayOfferPath> = []
-    /// The purchases that this one took the place of.
+    /// The purchases that this one replaced.
     package var predecessors: Set<PurchaseKey> = []
-    /// What the app attached to it to name the grant: 64 hexadecimal digits, believed by nobody before it is verified.
+    /// What the app attached to it to name the grant: 64 hexadecimal digits, not trusted until they are verified.
     package var mark: String?
-    /// When the store last said that it knows the purchase no longer.
+    /// When the store last said that it no longer knows the purchase.
     package var goneAt: Timestamp?
-    /// Whether it said that another purchase has taken this one's place, and not that it ended long ago.
+    /// Whether the store said that another purchase replaced this one, instead of that it ended long ago.
     package var isSuperseded = false
-    /// When the purchase was taken back.
+    /// When the purchase was revoked.
     package var revokedAt: Timestamp?
     /// What was paid back, ascending: the earliest 64, each once.
     package var refunds: [Refund] = []
 
-    /// A purchase of which nothing is known.
+    /// A purchase without any evidence.
     package init() {}
 
     /// One use of an offer.
@@ -81,9 +81,9 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
         }
     }
 
-    /// What an answer of the store tells.
+    /// Takes what an answer of the store shows.
     ///
-    /// `mark` is what the purchase carries as its profile's id, if it has the form of a grant's mark.
+    /// `mark` is the profile ID of the purchase, if it has the form of a grant's mark.
     package init(
         _ purchase: GooglePlayPurchase,
         observedAt: Timestamp,
@@ -97,7 +97,7 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
         for item in purchase.lineItems { add(item, observedAt, takesOver: purchase.linkedToken != nil) }
     }
 
-    /// Adds what an item shows; where the purchase `takesOver` from another, an item that goes at its end is that one's.
+    /// Adds what an item shows; if the purchase `takesOver` from another, an item to be replaced later is the other's.
     private mutating func add(_ item: GooglePlayPurchase.LineItem, _ observedAt: Timestamp, takesOver: Bool) {
         if let offerID = item.offerID, takesOver, item.isReplacedLater {
             replacedOffers.insert(GooglePlayOfferPath(item.productID, item.basePlanID, offerID))
@@ -171,29 +171,29 @@ extension GooglePlayPurchaseRecord {
         return latest.map { goneAt > $0.observedAt } ?? true
     }
 
-    /// When it was taken back, if it was live when it was last seen, and that was no later; else what was seen counts.
+    /// When it was revoked, if it was live when last seen, and that was no later; else nil, and what was seen counts.
     ///
-    /// No answer tells it where the store has none about the purchase any more.
+    /// No answer shows it if the store no longer answers about the purchase.
     var takenBackAt: Timestamp? {
         guard let latest, latest.isLive, let revokedAt, revokedAt >= latest.observedAt else { return nil }
         return revokedAt
     }
 
-    /// Whether it had ended when it was last seen, or was taken back since.
+    /// Whether it had ended when it was last seen, or was revoked since.
     var hasEnded: Bool { latest.map { !$0.isLive || takenBackAt != nil } ?? false }
 
-    /// When the newest part of it was true; nil if there is none.
+    /// When the newest part of it was true; nil if there is no evidence.
     package var observedAt: Timestamp? { [latest?.observedAt, goneAt].compactMap(\.self).max() }
 
-    /// Every offer that it shows a use of, also of an earlier purchase.
+    /// Every offer that it shows a use of, including uses of an earlier purchase.
     package var offers: Set<GooglePlayOfferPath> { replacedOffers.union(uses.keys) }
 
-    /// Whether there was a subscription: of a purchase that nobody saw before it was gone, that isn't known.
+    /// Whether it is known to have granted a subscription; false if the purchase was gone before the service saw it.
     var isGranted: Bool { latest?.isGranted ?? false }
 
-    /// Whether the store has told of it by itself since it began, so that no refund of it is missing.
+    /// Whether notifications about it came from its beginning, so that no refund of it is missing.
     ///
-    /// The first message counts as one of the beginning for three days, since the very first may have been lost.
+    /// A first notification within three days of the beginning is enough, since an earlier one may have been lost.
     var isReportedFromStart: Bool {
         guard let reportedSince, let startedAt = latest?.startedAt else { return false }
         return reportedSince <= startedAt.adding(days: 3)
@@ -201,7 +201,7 @@ extension GooglePlayPurchaseRecord {
 
     /// When an offer was used.
     ///
-    /// One that was there when the purchase was first seen came with it. Another came later, and no later than it was
+    /// An offer that was seen together with the purchase began with it. A later offer counts from when it was first
     /// seen.
     func usedAt(_ use: Use) -> Timestamp {
         use.firstSeenAt == firstObservedAt ? latest?.startedAt ?? use.firstSeenAt : use.firstSeenAt

@@ -6,7 +6,7 @@ package struct GooglePlayRedemption: Hashable, Sendable {
     package let purchase: PurchaseKey
     /// The offer, as the store names it.
     package let offer: GooglePlayOfferPath
-    /// When the purchase began; of an offer that came later, when it was first seen; of a pending one, the same.
+    /// When the purchase began; for a later offer or a pending purchase, when the offer was first seen.
     package let redeemedAt: Timestamp
     /// What came of it, as of the newest evidence.
     package let state: RedemptionState
@@ -14,14 +14,14 @@ package struct GooglePlayRedemption: Hashable, Sendable {
     package let refund: Refund?
     /// Whether it is a test purchase.
     package let environment: StoreEnvironment
-    /// What the purchase carries to name its grant; believed by nobody before it is verified.
+    /// What the purchase carries to name its grant; not trusted until it is verified.
     package let mark: String?
 }
 
 extension GooglePlayPurchaseRecord {
     /// The uses of offers that came with this purchase, oldest first.
     ///
-    /// They are drawn as of the newest evidence and not as of now: when it arrived makes no difference.
+    /// They are computed as of the newest evidence, not as of now, so its time of arrival does not matter.
     package func redemptions(_ key: PurchaseKey) -> [GooglePlayRedemption] {
         guard let latest, latest.state.known != .pendingPurchaseCancelled else { return [] }
         return uses.map { offer, use in
@@ -37,7 +37,7 @@ extension GooglePlayPurchaseRecord {
         }.sorted { ($0.redeemedAt, $0.offer) < ($1.redeemedAt, $1.offer) }
     }
 
-    /// What the store calls cancelled for a replacement goes on as another purchase; nobody left.
+    /// After a cancellation for a replacement, another purchase continues; the customer has not left.
     private func outcome(of use: Use, _ latest: GooglePlayObservation) -> RedemptionState {
         if latest.state.known == .pending { return .pending }
         if let paidInFullAt = use.paidInFullAt { return .converted(at: paidInFullAt) }
@@ -48,11 +48,11 @@ extension GooglePlayPurchaseRecord {
         return .notConverted(at: latest.expiresAt ?? latest.observedAt)
     }
 
-    /// When the purchase was taken back, or all of the money paid back.
+    /// When the purchase was revoked, or all of the money paid back.
     private var undoneAt: Timestamp? { ([revokedAt] + refunds.filter(\.isFull).map(\.at)).compactMap(\.self).min() }
 
-    /// The first money that was paid back: after the full price was seen any, before that a part, since all of it undoes
-    /// the use.
+    /// The first refund: any refund once the full price was seen; before that only a partial one, since a full refund
+    /// undoes the use.
     private func refund(of use: Use) -> Refund? {
         if use.paidInFullAt != nil { return refunds.first ?? revokedAt.map { Refund(at: $0) } }
         return undoneAt == nil ? refunds.first : nil

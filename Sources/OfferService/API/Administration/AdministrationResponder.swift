@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 
-/// The calls of health, metrics and administration alone, for a listener of their own: whatever happens at the other one, they
-/// are answered, and nobody else can reach this one.
+/// Answers only health, metrics and administration calls, on a separate listener that keeps working whatever happens at
+/// the other one, and that only operators can reach.
 struct AdministrationResponder: Responder {
     let api: API
 

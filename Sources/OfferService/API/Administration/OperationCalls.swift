@@ -6,7 +6,7 @@ import Ledger
 import OfferDomain
 import ServiceRuntime
 
-/// The calls for whoever runs the service: health, metrics, and its own description.
+/// The calls for operators: health, metrics, and the API description.
 package struct OperationCalls: Sendable {
     private let current: CurrentSnapshot
     private let health: Health

@@ -4,9 +4,9 @@ import HTTP
 import JSON
 import OfferDomain
 
-/// `GET /v1/callers/self`: whose API key this is, and what it is good for.
+/// `GET /v1/callers/self`: the caller's ID and role.
 ///
-/// Every caller may ask about itself; the console shows by it who is signed in, and offers only what the role may do.
+/// Every caller may ask. The console uses it to show who is signed in, and offers only what the role may do.
 struct OwnCallerCall: Sendable {
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request, at: now)

@@ -7,9 +7,9 @@ import OfferDomain
 import Storage
 import TransparencyLog
 
-/// `POST /v1/audit/customers`: how records write a customer whose name somebody knows.
+/// `POST /v1/audit/customers`: the pseudonyms under which the records keep a customer, given the customer's names.
 ///
-/// On record before it is told: who asked, and the pseudonyms; never the name.
+/// Before it answers, the service records the caller and the pseudonyms, never the name.
 struct AuditCustomersCall: Sendable {
     let searches: LogSearches
     let reads: ReadRecorder

@@ -13,7 +13,7 @@ struct AuditEntriesRequest: Sendable {
     /// Whether all that is found is wanted, however much it is, instead of a page.
     let isWhole: Bool
 
-    /// As many entries are told as are not asked for otherwise.
+    /// The number of entries in a page if the request has no `limit`.
     static let standardLimit = 100
     /// Every limit of a page.
     static let limits = 1...500

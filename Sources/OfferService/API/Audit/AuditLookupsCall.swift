@@ -8,7 +8,7 @@ import OfferDomain
 import Storage
 import TransparencyLog
 
-/// `POST /v1/audit/lookups`: whether a signature or an answer that somebody has is on record, and verifies.
+/// `POST /v1/audit/lookups`: whether a given signature or answer is on record, and verifies.
 struct AuditLookupsCall: Sendable {
     let searches: LogSearches
     let unrecorded: UnrecordedSignatures

@@ -5,9 +5,9 @@ import JSON
 import Ledger
 import OfferDomain
 
-/// `GET /v1/audit/names`: what keys, callers, apps and offers are called, for those who search the log.
+/// `GET /v1/audit/names`: the names of keys, callers, apps and offers, for searches of the log.
 ///
-/// From the files and callers in force, and of keys also those that the log tells of; nothing of a customer.
+/// They come from the files and callers in force; keys come from the log too. No customer data is included.
 struct AuditNamesCall: Sendable {
     let searches: LogSearches
     let reads: ReadRecorder

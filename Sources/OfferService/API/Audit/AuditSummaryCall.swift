@@ -40,11 +40,11 @@ struct AuditSummaryRequest: Sendable {
         case hour, day
 
         var milliseconds: Int64 { self == .hour ? 3_600_000 : 86_400_000 }
-        /// How many are told if nobody says how far back.
+        /// The number of steps if the request has no `from`.
         var standardCount: Int64 { self == .hour ? 24 : 30 }
     }
 
-    /// At most so many steps are told at once.
+    /// The maximum number of steps in one answer.
     static let mostSteps: Int64 = 800
 
     let step: Step

@@ -13,7 +13,7 @@ package struct CheckpointCalls: Sendable {
     private let signedLog: SignedLog
     private let head: @Sendable () -> TreeHead
     private let reads: ReadRecorder
-    /// Whether the checkpoint is for everybody.
+    /// Whether the checkpoint needs no authentication.
     private let isPublic: Bool
 
     package init(

@@ -12,7 +12,7 @@ package struct LogCalls: Sendable {
     private let readers: LogReaders
     private let reads: ReadRecorder
     private let latestCheckpoint: LatestCheckpoint
-    /// Whether tiles are for everybody.
+    /// Whether tiles need no authentication.
     private let isPublic: Bool
 
     package init(

@@ -4,10 +4,10 @@ import HTTP
 import Ledger
 import OfferDomain
 
-/// The calls below `/compat`: what SDKs of other vendors ask for, decided, recorded and signed as every other request.
+/// The calls below `/compat`: requests by other vendors' SDKs, which are decided, recorded and signed like all others.
 ///
-/// An SDK that shows an offer asks for its signature, so a signature that was only shown counts as one that was used: both
-/// can be given to StoreKit. See docs/other-sdks.md.
+/// An SDK asks for the signature when it shows an offer. The service counts that signature as used, because the app can
+/// give it to StoreKit. See docs/other-sdks.md.
 struct CompatibilityCall: Sendable {
     let signer: SignOffer
     let admission: Admission

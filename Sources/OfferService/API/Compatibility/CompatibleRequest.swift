@@ -31,7 +31,7 @@ extension SignatureRequest {
 
 /// How the SDKs of one vendor ask, and what they read.
 protocol CompatibleDialect {
-    /// Reads a request whose caller is known; what the vendor adds to it later is passed over.
+    /// Reads a request after its caller is authenticated; unknown members that the vendor adds later are ignored.
     static func read(
         _ request: Request,
         _ match: RouteMatch,
@@ -61,7 +61,7 @@ extension CompatibleDialect {
 }
 
 extension Route {
-    /// Whose calls are made at that path; `nil` of the service's own.
+    /// The vendor dialect of the route; `nil` for the service's own routes.
     var dialect: (any CompatibleDialect.Type)? {
         switch self {
         case .revenueCatOffers: RevenueCatDialect.self

@@ -18,7 +18,7 @@ extension RevenueCatDialect {
         case invalidAppUserID = 7256
     }
 
-    /// The SDK keeps answers that have an ETag by their address alone, whosever they are, so this one never has one.
+    /// The response has no ETag, because the SDK caches responses with an ETag by URL alone, across users.
     static func answer(_ signed: SignedOffer, to request: CompatibleRequest) -> Response {
         answer(request, signed.plan.key.id) { writer in
             writer.name("signature_data")

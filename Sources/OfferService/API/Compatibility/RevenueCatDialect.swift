@@ -12,7 +12,7 @@ enum RevenueCatDialect: CompatibleDialect {
     /// The receipt of a customer with a long history is larger than any other request.
     static let maximumBytes = 262_144
 
-    /// The SDK's `applicationUsername` may have so many bytes.
+    /// The maximum length of the SDK's `applicationUsername` in bytes.
     private static let mostUsernameBytes = 64
 
     static func read(

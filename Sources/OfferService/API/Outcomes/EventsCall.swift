@@ -42,7 +42,7 @@ struct EventsCall: Sendable {
         "is of another log, such as before a backup was restored: read again from an earlier index, or begin with latest"
     )
 
-    /// `nil` if the log is not the one that the caller has read.
+    /// One page of events; `nil` if the caller's position is in another log.
     private static func page(
         _ asked: Asked,
         _ reader: EventReader,
@@ -118,7 +118,7 @@ struct EventsCall: Sendable {
 }
 
 extension Caller {
-    /// Whether it may follow what happened to offers: a backend, and whoever may read the records.
+    /// Requires a caller that may follow what happens to offers: a backend, or a role that may read the records.
     func requireFollowing() throws(Refusal) -> Caller {
         guard role.mayAssertFacts || role.mayReadRecords else { throw .caller(.roleNotAllowed(role)) }
         return self

@@ -9,7 +9,7 @@ import TransparencyLog
 
 /// `GET /v1/grants/{grantId}`: what became of one grant.
 ///
-/// A grant of an app that is not the caller's looks like one that never was.
+/// If the grant belongs to an app outside the caller's scope, the answer is the same as for an unknown grant.
 struct GrantCall: Sendable {
     let admission: Admission
     /// Has its own thread, so that polls do not delay auditors.

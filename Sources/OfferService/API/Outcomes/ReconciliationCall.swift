@@ -4,7 +4,7 @@ import HTTP
 package import Ledger
 import OfferDomain
 
-/// `GET /v1/audit/reconciliation`: what the stores told, compared with what is on record.
+/// `GET /v1/audit/reconciliation`: the stores' reports, compared with the records.
 package struct ReconciliationCall: Sendable {
     private let reconciler: Reconciler
     private let reads: ReadRecorder

@@ -5,7 +5,7 @@ import OfferDomain
 
 /// `POST /v1/notifications/google-play`: what Pub/Sub pushes.
 struct GooglePlayNotificationCall: Sendable {
-    /// `nil` if the settings don't say whose messages to take.
+    /// `nil` if the settings do not name the sender of the messages to accept.
     let receiver: GooglePlayNotificationReceiver?
 
     /// Answers 204 when what the message led to is durable, and also of a message that can never be taken in: every

@@ -12,7 +12,7 @@ struct NotificationCall: Sendable {
     let receiver: NotificationReceiver
     let admission: Admission
 
-    /// One string, and room for more members than the one that there is today.
+    /// One string, with room for members that Apple may add.
     private static let limits = JSONLimits(maximumBytes: 65_536, maximumStringBytes: 65_536)
 
     /// Answers 200 when what the notification tells is durable, the first time and each time after.
@@ -70,7 +70,7 @@ struct NotificationCall: Sendable {
 }
 
 extension ServiceFault {
-    /// Why what a store told could not be recorded.
+    /// The refusal if the store's notification could not be recorded.
     init(_ error: LedgerError) {
         switch error {
         case .overloaded: self = .overloaded

@@ -47,7 +47,7 @@ package struct TransfersCall: Sendable {
         }
     }
 
-    /// The app, by its names in the stores; one that the caller may not ask for is not told apart from none.
+    /// The app, by its names in the stores; the caller gets the same refusal for a forbidden app as for an unknown one.
     private static func app(
         _ asked: TransfersRequest,
         _ caller: Caller,

@@ -2,10 +2,10 @@
 import JSON
 import OfferDomain
 
-/// The body of an answer to a ``SignatureBatch``: what each request would have been answered alone, in their order.
+/// The response body for a ``SignatureBatch``: for each request, in order, the answer that it would get alone.
 struct SignatureBatchAnswer: Sendable {
     let bytes: [UInt8]
-    /// The names of problems that nothing else in the audit log tells of.
+    /// The names of problems that have no other entry in the audit log.
     let unrecorded: [String]
     /// How many of the answers have each status.
     let statuses: [Int: Int]

@@ -35,7 +35,7 @@ struct SignatureBatchCall: Sendable {
         try admission.admitItems(caller, batch.items.count)
         let morePlaces = try admission.enter(caller, batch.items.count - 1)
         defer { morePlaces.leave() }
-        // A batch has no id of its own: what is refused as a whole is logged under that of its first request.
+        // A batch has no id of its own. A refusal of the whole batch is logged under the id of its first request.
         var context = RequestContext(id: batch.items[0].id, receivedAt: now, snapshot: snapshot, caller: caller)
         context = try await signer.genuineApps.examined(context, request, about: batch.provableApps)
         let results: [Result<SignedOffer, Refusal>]

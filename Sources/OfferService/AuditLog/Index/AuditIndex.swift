@@ -4,9 +4,9 @@ package import OfferDomain
 import ServiceRuntime
 import TransparencyLog
 
-/// What the running service knows of its log beside what is stored: the newest entries, and when each key was used last.
+/// What the running service holds in memory of its log: the newest entries, and when each key was used last.
 ///
-/// Written by ``AuditIndexer``'s thread, and by the committer's, which has what it has just recorded at hand; read by any.
+/// ``AuditIndexer``'s thread and the committer's, which has just recorded entries, write it; any thread reads it.
 package final class AuditIndex: Sendable {
     private struct State {
         var tail: IndexRunBuilder?
@@ -35,7 +35,7 @@ package final class AuditIndex: Sendable {
 
     /// The same of every key that ever was used, by its id, in milliseconds since 1970 UTC.
     package var lastUses: [String: Int64] {
-        // Added up once the lock is free again: who commits may wait for it.
+        // Added up after the lock is free again, because the committer may wait for it.
         let (stored, newest) = state.withLock { ($0.lastUses, $0.tail?.counter) }
         return (newest?.usage.items ?? [:]).reduce(into: stored) { uses, item in
             guard item.key.kind == .key else { return }
@@ -50,9 +50,9 @@ package final class AuditIndex: Sendable {
         state.withLock { $0.tail = tail }
     }
 
-    /// Adds entries that were read from the log, as many as there is room for; some may have been handed over meanwhile.
+    /// Adds entries that were read from the log, as many as fit; the committer may have added some meanwhile.
     ///
-    /// Not all in one go: who has just recorded others may wait to add them.
+    /// Adds them in small groups, because the committer may wait to add entries that it has just recorded.
     func add(_ page: [(index: Int64, entry: [UInt8])]) throws(AuditReadError) {
         for first in stride(from: 0, to: page.count, by: Self.mostAtOnce) {
             _ = try lendTail { tail throws(AuditReadError) in
@@ -65,10 +65,10 @@ package final class AuditIndex: Sendable {
 
     private static let mostAtOnce = 64
 
-    /// Adds entries that were just recorded; some may have been read meanwhile.
+    /// Adds entries that were just recorded; the indexer may have read some of them meanwhile.
     ///
-    /// - Returns: Whether it knows all of them now. If not, those before them are missing, or a run is full, and somebody has to
-    ///   look at the log.
+    /// - Returns: Whether the index has all of them now. If not, earlier entries are missing, or a run is full, and the
+    ///   indexer has to read the log.
     func follow(_ entries: borrowing EntryBuffer) -> Bool {
         let known = lendTail { tail -> Bool in
             for place in 0..<entries.count {
@@ -80,7 +80,7 @@ package final class AuditIndex: Sendable {
         return known ?? false
     }
 
-    /// Lends the newest entries, so that others are added to them; nobody sees them meanwhile.
+    /// Lets `body` add to the newest entries; the lock hides them from all other threads meanwhile.
     private func lendTail<Value, Failure: Error>(
         _ body: (inout IndexRunBuilder) throws(Failure) -> Value
     ) throws(Failure) -> Value? {
@@ -92,7 +92,7 @@ package final class AuditIndex: Sendable {
         }
     }
 
-    /// Takes note of what a run comes to that is stored.
+    /// Notes the usage that a stored run contains.
     func noteStored(_ usage: LogUsage) {
         state.withLock { state in
             for (item, tally) in usage.items where item.kind == .key {

@@ -2,11 +2,11 @@
 
 /// The measures of the index over the audit log.
 ///
-/// As they stand they suit the service; others are for trying out what is rare.
+/// The default values suit the service; tests use others to reach rare cases.
 package struct AuditIndexFormat: Hashable, Sendable {
     /// What `audit_index_state.version` says of indexes that this program can read.
     package static let version: Int64 = 1
-    /// So many bits tell an entry within its run.
+    /// The number of bits that identify an entry within its run.
     static let offsetBits = 14
 
     /// How many consecutive entries one run is about; 64 to 16,384, a multiple of 64.

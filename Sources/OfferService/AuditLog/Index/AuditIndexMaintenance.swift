@@ -4,13 +4,13 @@ package import ServiceRuntime
 import Storage
 package import TransparencyLog
 
-/// Makes the index anew from the log, or holds it against the log; beside the service or without it.
+/// Rebuilds the index from the log, or compares it with the log, whether or not the service runs.
 package struct AuditIndexMaintenance {
     private let connection: any DatabaseConnection
     private let format: AuditIndexFormat
     private let progress: ProgressReport
 
-    /// `progress` is told how many runs are done.
+    /// `progress` gets the number of runs done, and of all runs.
     package init(
         _ ledger: LedgerAccess,
         format: AuditIndexFormat = .init(),
@@ -21,7 +21,7 @@ package struct AuditIndexMaintenance {
         self.progress = progress
     }
 
-    /// What is stored otherwise than the log has it.
+    /// A difference between the stored index and the log.
     package enum Difference: Hashable, Sendable, CustomStringConvertible {
         case unreadable
         case missing(run: Int64, entries: Range<Int64>)
@@ -43,7 +43,7 @@ package struct AuditIndexMaintenance {
         }
     }
 
-    /// Recomputes every run and compares it with what is stored; answers how many there are, and each difference.
+    /// Recomputes every run and compares it with the stored one; returns the number of runs, and each difference.
     package func compare() throws(AuditReadError) -> (runs: Int64, differences: [Difference]) {
         let runs = try IndexRunReader(connection, format)
         guard runs.hasKeys else { return (runs.wholeRuns, [.unreadable]) }
@@ -63,9 +63,9 @@ package struct AuditIndexMaintenance {
         return (runs.wholeRuns, differences)
     }
 
-    /// Makes every run anew, one transaction each, and answers how many there are.
+    /// Rebuilds every run, one transaction each, and returns the number of runs.
     ///
-    /// Queries are answered meanwhile. The key of the index stays if there is one, since the service may be using it.
+    /// Queries are answered meanwhile. A readable index keeps its key, because the service may be using it.
     package func rebuild() throws(AuditReadError) -> Int64 {
         let tables = AuditIndexTables(connection: connection)
         try change { () throws(StorageError) in try tables.renewStateUnlessReadable() }

@@ -18,7 +18,7 @@ package struct AuditIndexTables {
                 return SipHashKey(bytes: row.blob(1)).map { (version, $0) }
             }.flatMap(\.self)
         } catch {
-            // Somebody dropped the table: answers then come from the log itself.
+            // The table was dropped: answers then come from the log itself.
             guard case .misuse = error else { throw error }
             return nil
         }
@@ -35,7 +35,7 @@ package struct AuditIndexTables {
         try connection.all(SQL("SELECT run FROM audit_index_runs ORDER BY run")) { $0.integer(0) }
     }
 
-    /// The last run of which anything is stored.
+    /// The last run that has any stored rows.
     func last() throws(StorageError) -> Int64? {
         try connection.first(
             SQL(
@@ -96,7 +96,7 @@ package struct AuditIndexTables {
         onConflict: .replaces(keyColumns: 1)
     )
 
-    /// Gives the index a new key, and forgets all runs, unless it is one that this program can read.
+    /// Gives the index a new key and deletes all runs, unless this program can read the index.
     func renewStateUnlessReadable() throws(StorageError) {
         if let state = try state(), state.version == AuditIndexFormat.version { return }
         try connection.enqueue(SQL("DELETE FROM audit_index_state"))
@@ -108,7 +108,7 @@ package struct AuditIndexTables {
         try remove(from: 0)
     }
 
-    /// Forgets every run from that one on.
+    /// Deletes every run from that one on.
     package func remove(from run: Int64) throws(StorageError) {
         try connection.enqueue(SQL("DELETE FROM audit_index_parts WHERE run >= ?", .integer(run)))
         try connection.enqueue(SQL("DELETE FROM audit_index_runs WHERE run >= ?", .integer(run)))

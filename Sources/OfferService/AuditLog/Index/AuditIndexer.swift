@@ -7,11 +7,11 @@ import TransparencyLog
 
 /// Follows the log and keeps the index up with it, on a thread of its own.
 ///
-/// New entries are added to the index by the committer, once enough of them are recorded. The thread makes runs of them, and
-/// reads what does not come that way, or not within its pause.
+/// The committer adds new entries to the index once enough of them are recorded. The thread makes runs of them. It
+/// reads from the log what the committer does not add, or not within the thread's pause.
 ///
-/// Nothing waits for it: what it has not come to is found without it. Runs that are missing, because the log is older than
-/// the index or somebody removed them, are made first.
+/// Nothing waits for the thread: searches find unindexed entries without it. It first makes the runs that are missing,
+/// because the log is older than the index or because the runs were removed.
 package final class AuditIndexer: Sendable {
     private let index: AuditIndex
     private let open: ConnectionOpener
@@ -38,7 +38,7 @@ package final class AuditIndexer: Sendable {
             var failures = 0
             while !isStopping.withLock({ $0 }) {
                 failures = round(&work) ? 0 : failures + 1
-                // Entries that came before it failed don't cut the pause short; the end does.
+                // After a failure, earlier wake-ups do not cut the pause short; a stop does.
                 if failures > 0 { while wake.wait(timeout: .now()) == .success {} }
                 if isStopping.withLock({ $0 }) { break }
                 _ = wake.wait(timeout: .now() + Self.pause(after: failures))
@@ -48,12 +48,12 @@ package final class AuditIndexer: Sendable {
         }
     }
 
-    /// Until it looks again, after so many failures one after the other.
+    /// The pause before the next look, after `failures` consecutive failures.
     static func pause(after failures: Int) -> DispatchTimeInterval {
         failures == 0 ? .milliseconds(200) : .seconds(min(30, 1 << min(failures - 1, 5)))
     }
 
-    /// Looks once; whether all is well.
+    /// Looks once; returns whether that succeeded.
     private func round(_ work: inout IndexerWork?) -> Bool {
         do throws(AuditIndexerError) {
             let current: IndexerWork

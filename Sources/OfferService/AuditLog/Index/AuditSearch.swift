@@ -11,8 +11,8 @@ package import TransparencyLog
 /// be it that a run is missing, damaged, or not yet written, each entry is looked at, so a gap costs time and no answer.
 /// Used by one thread, through a connection that only reads.
 package struct AuditSearch {
-    /// What one page may cost, so that nobody's query keeps the others waiting for long: an entry that is looked at
-    /// is one step, a run whose postings are looked up is four.
+    /// The maximum cost of one page, so that no query delays others for long: an entry that is looked at costs one
+    /// step, and a run in which postings are looked up costs four.
     package static let standardSteps = 20_000
 
     private let reader: AuditReader
@@ -167,7 +167,7 @@ extension AuditSearch {
 }
 
 extension AuditQuery.Field {
-    /// Those whose values somebody has named: a search for one that no entry has is probably a slip.
+    /// The fields with configured names: a search for a name that no entry has is probably a typo.
     package static let named: [AuditQuery.Field] = [.key, .caller, .bundle, .package, .product, .offer, .rule]
 }
 

@@ -4,10 +4,10 @@ import Ledger
 
 /// Reading entries in one pass, without a document.
 extension IndexedEntry {
-    /// Reads an entry that is written as nearly all are; false for any other, of which nothing is to be believed then.
+    /// Reads an entry in the usual form; false for any other form, and then what was read must not be used.
     ///
-    /// What is taken is JSON for certain: no white space, ASCII without escapes, names in their order and so without
-    /// repeats, integers, and lists of nothing deeper than objects.
+    /// The accepted form is always valid JSON: no white space, ASCII without escapes, sorted names without repeats,
+    /// integers, and lists that nest no deeper than objects.
     mutating func scan(_ entry: Span<UInt8>) -> Bool {
         var scan = EntryScan()
         let members = MemberTable.all
@@ -21,7 +21,7 @@ extension IndexedEntry {
 /// Goes over the bytes of one entry.
 private struct EntryScan {
     private(set) var position = 0
-    /// Values and names, of which a document has a limited number.
+    /// The number of values and names, which is limited for each document.
     private var nodes = 0
     private static let mostNodes = 400
 
@@ -31,7 +31,7 @@ private struct EntryScan {
         return true
     }
 
-    /// An object; `value` is to read what stands after each name.
+    /// Reads an object; `value` reads the value after each name.
     @inline(__always)
     mutating func object(
         _ entry: Span<UInt8>,
@@ -112,7 +112,7 @@ private struct EntryScan {
         return take(UInt8(ascii: "]"), entry) && countNode()
     }
 
-    /// An object within a list, of which only strings and integers are taken.
+    /// Reads an object within a list; its values must be strings and integers.
     private mutating func element(
         of member: IndexedEntry.Member?,
         _ entry: Span<UInt8>,

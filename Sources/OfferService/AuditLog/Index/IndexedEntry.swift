@@ -2,9 +2,9 @@
 import JSON
 import Ledger
 
-/// What one entry tells the index, as places in its bytes; one is used for entry after entry.
+/// What the index takes from one entry, as ranges of its bytes; one value is reused for each entry.
 struct IndexedEntry: Sendable {
-    /// Where a string stands, without its quotes.
+    /// The range of a string, without its quotes.
     struct Place: Sendable {
         let start: Int
         let end: Int
@@ -17,7 +17,7 @@ struct IndexedEntry: Sendable {
         /// Strings under which the entry is to be found.
         case field(AuditQuery.Field)
         case time
-        /// What kept somebody from an offer beside the rules.
+        /// What blocked the offer, other than the rules.
         case fault
         /// Whether it may be had, where something is signed either way.
         case allow

@@ -17,7 +17,7 @@ struct CallbackParameters {
         }
     }
 
-    /// The value of a parameter; `nil` if there is none, if it is empty, or if it is there more than once.
+    /// The value of a parameter; `nil` if it is missing, empty, or repeated.
     subscript(_ name: String) -> String? {
         guard let value = values[name], !value.isEmpty, !repeated.contains(name) else { return nil }
         return value

@@ -11,7 +11,7 @@ struct CodeExchange: Sendable {
     let transport: any Transport
     let timeoutMilliseconds: Int
 
-    /// The ID token, of which nothing is verified yet.
+    /// The ID token, which is not verified yet.
     func idToken(
         for code: String,
         of pending: PendingSignIn,

@@ -8,9 +8,9 @@ import Storage
 struct ConsoleSessionTable {
     let connection: any DatabaseConnection
 
-    /// After its end, a session stays for so long that its sign-in cannot be used again.
+    /// How long a session is kept after its end, so that its sign-in cannot be used again.
     private static let keptMilliseconds: Int64 = 86_400_000
-    /// So many old sessions go when one comes.
+    /// The maximum number of old sessions deleted when one is added.
     private static let mostForgotten = 16
 
     /// Adds a session, unless its sign-in has begun one before.
@@ -47,7 +47,7 @@ struct ConsoleSessionTable {
         return true
     }
 
-    /// The session of that digest, unless it was ended; whether it is over is for the reader to look.
+    /// The session with that digest, unless it was ended; the caller of this method checks whether it has expired.
     func session(_ digest: SHA256Digest) throws(StorageError) -> ConsoleSession? {
         var found: ConsoleSession?
         let sql = SQL(

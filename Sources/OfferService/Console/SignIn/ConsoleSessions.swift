@@ -122,7 +122,7 @@ struct SessionSecret: Sendable {
         digest = SHA256.digest(of: bytes)
     }
 
-    /// The one that a cookie holds; `nil` if this service did not make it.
+    /// Reads the session secret from a cookie; `nil` if this service did not make it.
     init?(_ cookie: ArraySlice<UInt8>, under pseudonyms: Pseudonyms) {
         guard let bytes = Base64.decodeURL(Array(cookie)), bytes.count == Self.randomBytes + Self.codeBytes else {
             return nil

@@ -214,7 +214,7 @@ struct ConsoleSignInCall: Sendable {
 }
 
 extension PresentedSession? {
-    /// What the console is told: it shows why it asks again, and makes no call that is refused.
+    /// The state that the console gets, so that it can show why it asks again, and makes no call that would be refused.
     fileprivate var state: String {
         switch self {
         case .active?: "active"

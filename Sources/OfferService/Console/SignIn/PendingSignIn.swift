@@ -3,10 +3,10 @@ import Configuration
 import Cryptography
 import OfferDomain
 
-/// A sign-in that a browser has begun and not finished; the browser alone keeps it, in a cookie.
+/// A sign-in that a browser has begun and not finished; only the browser keeps it, in a cookie.
 ///
-/// Everything that the sign-in needs is made of the cookie's text and a secret that all instances have, so any of them can
-/// finish it and a stranger who begins sign-ins takes no memory.
+/// The service derives everything else from the cookie's text and a secret that all instances share. So any instance
+/// can finish a sign-in, and unauthenticated callers who begin sign-ins use no memory.
 ///
 /// Sources: OpenID Connect Core 1.0 section 3.1.2.1, RFC 7636 section 4.1, RFC 9700 section 4.7.
 struct PendingSignIn: Sendable {
@@ -28,7 +28,7 @@ struct PendingSignIn: Sendable {
         id = random.bytes(Self.idBytes)
     }
 
-    /// The one that a cookie holds; nothing in it counts before ``isStarted(by:)``.
+    /// Reads a sign-in from a cookie; its contents must not be trusted before ``isStarted(by:)``.
     init?(_ cookie: ArraySlice<UInt8>, under pseudonyms: Pseudonyms) {
         let parts = cookie.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].count <= 64, let seconds = Int64(String(decoding: parts[1], as: UTF8.self)),
@@ -48,13 +48,13 @@ struct PendingSignIn: Sendable {
     /// What the provider sends back: only a browser that this service gave the cookie has the two together.
     var state: String { text("state") }
 
-    /// What the ID token repeats, so that it is of this sign-in.
+    /// The value that the ID token repeats, which ties the token to this sign-in.
     var nonce: String { text("nonce") }
 
-    /// What the token endpoint is shown, so that a code that was caught on its way is worth nothing.
+    /// What the service sends to the token endpoint, so that an intercepted code is useless.
     var codeVerifier: String { text("verifier") }
 
-    /// What the provider is told first of ``codeVerifier``: its SHA-256 (`S256`).
+    /// The SHA-256 of ``codeVerifier`` (`S256`), which the provider gets first.
     var codeChallenge: String {
         String(decoding: Base64.encodeURL(SHA256.digest(of: Array(codeVerifier.utf8)).bytes), as: UTF8.self)
     }

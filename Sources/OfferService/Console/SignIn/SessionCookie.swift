@@ -22,7 +22,7 @@ enum SessionCookie: String {
 }
 
 extension HeaderFields {
-    /// The value of the cookie of that name; `nil` if there is none, or several.
+    /// The value of the cookie with that name; `nil` if it is missing or repeated.
     func cookie(_ name: String) -> ArraySlice<UInt8>? {
         var found: ArraySlice<UInt8>?
         for field in values(of: "Cookie") {

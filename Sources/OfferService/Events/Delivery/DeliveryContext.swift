@@ -20,7 +20,7 @@ struct DeliveryContext: Sendable {
     /// The log's name.
     let origin: String
 
-    /// Changes in the time for which this instance delivers without a gap; `nil` while another one does.
+    /// Identifies the uninterrupted time in which this instance delivers; `nil` while another instance does.
     var term: Int? { lease.map(\.term) ?? 0 }
 
     /// Changes the database between two batches of the committer, so that no request waits for a second writer.

@@ -4,8 +4,8 @@ package import OfferDomain
 
 /// What is still to be delivered to one endpoint, in the order of the log.
 ///
-/// Pure: times are given. What belongs to one customer is sent one after the other; nothing else waits for it. What failed
-/// stays here, and so does what waits behind it, and everything else goes on.
+/// Pure: the caller passes times. Messages of one customer are sent one after the other; no others wait for them. A
+/// failed message stays here with the messages that wait behind it, and all others go on.
 package struct DeliveryQueue: Sendable {
     /// One message to be sent.
     package struct Item: Sendable {
@@ -36,19 +36,19 @@ package struct DeliveryQueue: Sendable {
         /// The message's place in the log, which names it in this queue.
         package var position: Int64 { delivery.position.number }
 
-        /// Nothing was sent for a while: some hours of attempts are left after that.
+        /// After a time without sending, leaves at least six hours for attempts.
         mutating func resume(at now: Timestamp) {
             firstAttemptAt = firstAttemptAt.map { max($0, now.adding(hours: 6 - RetrySchedule.hoursOfEvents)) }
         }
 
-        /// What failed before does not keep new messages waiting.
+        /// A message that failed does not hold back new messages.
         fileprivate var order: (Int, Int64) { (min(attempts, 1), position) }
         fileprivate var probeOrder: (Int, Timestamp) { (min(attempts, 1), nextAttemptAt) }
     }
 
-    /// At most so many messages wait here; more stay in the log.
+    /// The maximum number of messages that wait here; further ones stay in the log.
     package static let mostItems = 256
-    /// At most so many of them failed or wait behind one that did; else nothing new is read.
+    /// The maximum number of failed messages; at this number, the queue takes nothing new.
     package static let mostHeldUp = 128
 
     /// By position.
@@ -75,10 +75,10 @@ package struct DeliveryQueue: Sendable {
         self.next = max(self.next, next)
     }
 
-    /// The first message that may be sent now; it is under way from then on.
+    /// Returns the first message that may be sent now; it is in flight from then on.
     ///
-    /// `probes` takes one even if none is due, to find out whether the endpoint is back. A message that never failed goes
-    /// first: one that the endpoint can't read must not keep all others back.
+    /// With `probes`, it takes a message even if none is due, to find out whether the endpoint is back. A message that
+    /// never failed goes first, because one that the endpoint can't read must not hold back all others.
     package mutating func start(at now: Timestamp, probes: Bool = false) -> Delivery? {
         let free = freeIndices
         let found =
@@ -92,13 +92,13 @@ package struct DeliveryQueue: Sendable {
         return items[index].delivery
     }
 
-    /// Those that are not under way and wait for no earlier message.
+    /// Messages that are not in flight and wait for no earlier message.
     private var freeIndices: [Int] {
         var held: Set<String> = []
         return items.indices.filter { index in
             let item = items[index]
             let isFree = !item.isUnderWay && item.delivery.keys.isDisjoint(with: held)
-            // What the endpoint will not take keeps nothing back that it would.
+            // A rejected message holds back no message that the endpoint would take.
             if !item.isRejected { held.formUnion(item.delivery.keys) }
             return isFree
         }

@@ -9,7 +9,7 @@ import TransparencyLog
 
 /// Delivers to one endpoint, from what the database has of it until another instance takes over; used by one thread.
 ///
-/// What it has in memory decides; the database follows a moment later. After a crash, what was delivered in that moment is
+/// Its state in memory decides; the database follows a moment later. After a crash, messages of that moment are
 /// delivered again: at least once.
 final class DeliverySession {
     let term: Int
@@ -19,7 +19,7 @@ final class DeliverySession {
     private let stopwatch: Stopwatch
     private var queue: DeliveryQueue
     private var row: EndpointTable.Row
-    /// So many messages at once, so that a slow endpoint keeps no other one of its host waiting.
+    /// The maximum number of messages at once, so that a slow endpoint does not block others of its host.
     static let mostUnderWay = 8
     private static let newBreaker = CircuitBreaker(
         .init(firstOpenMilliseconds: 5000, longestOpenMilliseconds: 300_000, concurrent: mostUnderWay)
@@ -34,7 +34,7 @@ final class DeliverySession {
     private var failure: String?
     private var (lookedAt, storedAt): (Int64, Int64) = (-10_000, -10_000)
     private var logSize: Int64 = 0
-    /// Whether a command wants it told again, which waits for what is under way.
+    /// Whether a command wants messages sent again; this waits for those in flight.
     private var isRewinding = false
     /// Whether something was delivered or failed since the last storing.
     private var mustStore = false
@@ -48,7 +48,7 @@ final class DeliverySession {
         let table = EndpointTable(connection: opened)
         let found = try reading((row: table.row(endpoint.id), held: table.heldUp(endpoint.id)))
         let size = try EventReader(connection: opened).size()
-        // A new endpoint gets what comes.
+        // A new endpoint gets the events from now on.
         row = found.row ?? .init(id: endpoint.id, nextPosition: EventPosition(index: size).number)
         storedRow = row
         let source = DeliverySource(endpoint: endpoint, connection: opened, catalog: context.catalog())
@@ -134,7 +134,7 @@ final class DeliverySession {
     ]
     /// Statuses of an endpoint that is up and can't read one message.
     private static let rejections: Set = ["400", "413", "415", "422"]
-    /// After so many of these, a message is given up: about 15 hours.
+    /// A message is given up after this number of rejections: about 15 hours.
     private static let mostRejections = 6
 
     private func fail(
@@ -176,7 +176,7 @@ final class DeliverySession {
 
     // MARK: - What comes next
 
-    /// Looks once a second what commands have changed, and reads on in the log.
+    /// Checks once a second what commands have changed, and reads further in the log.
     func follow() throws(AuditReadError) {
         if milliseconds - lookedAt >= (isRewinding ? 20 : 1000) {
             lookedAt = milliseconds
@@ -200,7 +200,7 @@ final class DeliverySession {
         return try EventReader(connection: connection).size()
     }
 
-    /// Takes over what commands have written.
+    /// Applies what commands have written.
     private func obey() throws(AuditReadError) {
         guard let found = try reading(EndpointTable(connection: connection).row(endpoint.id)) else { return addRow() }
         if row.disabledAt != nil, storedRow.disabledAt != nil, found.disabledAt == nil {
@@ -210,7 +210,7 @@ final class DeliverySession {
         }
         isRewinding = found.rewindTo != nil
         guard let asked = found.rewindTo, permits.isEmpty else { return }
-        // Going ahead would lose what was not delivered yet.
+        // A later position would lose what was not delivered yet.
         let position = min(asked, queue.stored.position)
         let (id, lease) = (endpoint.id, context.lease)
         let isDone = derive { connection throws(StorageError) in
@@ -298,7 +298,7 @@ final class DeliverySession {
         (storedRow, storedItems, givenUp) = (row, wanted, [])
     }
 
-    /// For so long it is on record what was given up.
+    /// How long given-up messages stay on record.
     private static let givenUpDays = 90
 
     private func addRow() {

@@ -26,7 +26,7 @@ struct DeliverySource {
         }
     }
 
-    /// The delivery of a position; `nil` if the endpoint does not get it, or no longer.
+    /// The delivery of a position; `nil` if the endpoint does not get it, or no longer gets it.
     func delivery(at position: Int64) throws(AuditReadError) -> Delivery? {
         let place = EventPosition(number: position)
         switch endpoint.source {
@@ -38,7 +38,7 @@ struct DeliverySource {
         }
     }
 
-    /// Those that were taken in while the events file had relays; the log has the receipt of each, and a table its body.
+    /// Notifications recorded while the events file had relays; the log has each receipt, and a table each body.
     private func notifications(
         of store: Store,
         from first: Int64,

@@ -23,7 +23,7 @@ struct EndpointReport: Sendable {
         case disabled
     }
 
-    /// At most so many deliveries are listed; they are counted all the same.
+    /// The maximum number of listed deliveries; the counts include all.
     static let mostListed = 50
 
     let id: String
@@ -34,9 +34,9 @@ struct EndpointReport: Sendable {
     /// Why it is waiting, paused or disabled.
     fileprivate(set) var reason: String?
     fileprivate(set) var row: EndpointTable.Row?
-    /// Entries of the log that were not looked at yet, or whose events wait.
+    /// Entries of the log that were not examined yet, or that have waiting events.
     fileprivate(set) var backlog: Int64 = 0
-    /// Deliveries that failed or wait behind one that did.
+    /// Deliveries that failed or wait behind a failed one.
     fileprivate(set) var open: Int64 = 0
     fileprivate(set) var givenUp: Int64 = 0
     /// The open ones first, in order, then the given up ones, the newest first.

@@ -203,7 +203,7 @@ package struct EndpointTable {
         )
     }
 
-    /// The first entry whose notification one of these relays has neither got nor given up.
+    /// The first entry with a notification that one of these relays has neither received nor given up.
     func firstEntryToRelay(_ relays: [String]) throws(StorageError) -> Int64 {
         var least = Int64.max
         for relay in relays {
@@ -221,7 +221,7 @@ package struct EndpointTable {
 
     // MARK: - Commands
 
-    /// Has the endpoint go back to a position, within a second where the service runs.
+    /// Rewinds the endpoint to a position, within a second if the service runs.
     ///
     /// - Returns: False if there is no such endpoint.
     package func askToRewind(_ id: String, to position: Int64) throws(StorageError) -> Bool {
@@ -234,7 +234,7 @@ package struct EndpointTable {
         ) > 0
     }
 
-    /// Enables an endpoint that answered 410, and has one that fails or asked for a pause tried again now.
+    /// Enables an endpoint that answered 410; one that fails or asked for a pause is tried again now.
     ///
     /// - Returns: False if there is no such endpoint.
     package func enable(_ id: String) throws(StorageError) -> Bool {

@@ -10,7 +10,7 @@ import TransparencyLog
 final class EndpointWorker: EventWorker {
     /// What is known of the endpoint, for health, metrics and the console.
     struct Standing: Sendable {
-        /// Entries of the log that were not looked at yet, or whose events wait.
+        /// Entries of the log that were not examined yet, or that have waiting events.
         var backlog: Int64 = 0
         /// Messages that failed and are tried again.
         var retrying = 0
@@ -90,7 +90,7 @@ final class EndpointWorker: EventWorker {
         if let session, session.term == context.term { end(session) }
     }
 
-    /// Waits a moment for the answers that are on their way: what was taken need not be sent again.
+    /// Waits a moment for answers in flight: a message that the endpoint took need not be sent again.
     private func end(_ session: DeliverySession) {
         let stopwatch = context.runtime.clock.stopwatch()
         session.take(drained())
@@ -101,7 +101,7 @@ final class EndpointWorker: EventWorker {
         session.store()
     }
 
-    /// New events are seen so many microseconds later.
+    /// The maximum delay in microseconds before new events are seen.
     private static let longestPause: Int64 = 200_000
 
     private func begin(_ term: Int) -> DeliverySession? {
@@ -133,7 +133,7 @@ final class EndpointWorker: EventWorker {
         }
     }
 
-    /// - Returns: For how many microseconds there is nothing to be done.
+    /// - Returns: The time in microseconds without anything to do.
     private func step(_ session: DeliverySession) throws(AuditReadError) -> Int64 {
         session.take(drained())
         try session.follow()

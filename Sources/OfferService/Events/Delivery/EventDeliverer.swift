@@ -11,15 +11,15 @@ import TransparencyLog
 
 /// Delivers to every receiver of the events file; a reload of the configuration changes them.
 ///
-/// One thread keeps the lease and follows the configuration; each endpoint has a thread of its own. Nothing of a request
-/// waits for them: they read the log, and store how far they are between two batches of the committer.
+/// One thread keeps the lease and follows the configuration; each endpoint has its own thread. No request waits for
+/// them: they read the log, and store their position between two batches of the committer.
 package final class EventDeliverer: Sendable {
     private struct State {
         /// Of the settings that the workers have.
         var fingerprint: [UInt8]?
         var client: Client?
         var workers: [any EventWorker] = []
-        /// Settings with which no worker could be started, and when that is tried again.
+        /// The settings that no worker could start with, and when to try them again.
         var failed: (fingerprint: [UInt8], until: Timestamp)?
         var isStopping = false
     }
@@ -30,7 +30,7 @@ package final class EventDeliverer: Sendable {
         let ledger: LedgerAccess
         let committer: Committer
         let current: CurrentSnapshot
-        /// The files as they were read last.
+        /// The files as last read.
         let loaded: @Sendable () -> LoadedConfiguration
         /// `nil` where no other instance uses the database.
         let instance: UniqueID?
@@ -99,7 +99,7 @@ package final class EventDeliverer: Sendable {
         let now = parts.runtime.clock.now()
         do throws(LedgerError) {
             if isHolder, !relays.isEmpty {
-                // Another instance may have just learned of a relay.
+                // Another instance may already know a relay that this one does not.
                 let time = now.adding(minutes: -15)
                 _ = try removeRelayed { table throws(StorageError) in
                     let first = try EndpointTable(connection: table.connection).firstEntryToRelay(relays)
@@ -227,7 +227,7 @@ package final class EventDeliverer: Sendable {
         client?.stop()
     }
 
-    /// Ends all workers, and waits for all of them together: one that hangs takes no time from the others.
+    /// Ends all workers and waits for them together: a worker that hangs takes no time from the others.
     static func end(_ workers: [any EventWorker], within microseconds: Int64, _ stopwatch: Stopwatch) {
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait(atMost: max(0, microseconds - stopwatch.microseconds)) }
@@ -237,7 +237,7 @@ package final class EventDeliverer: Sendable {
 // MARK: - Health and metrics
 
 extension EventDeliverer {
-    /// By the names of the receivers; empty where another instance delivers, since this one then knows nothing of them.
+    /// By receiver name; empty where another instance delivers, since this one then has no data about them.
     var standings: [String: EndpointWorker.Standing] {
         Dictionary(ordered.map { ($0.id, $0.standing) }) { first, _ in first }
     }
@@ -247,7 +247,7 @@ extension EventDeliverer {
         return state.withLock { $0.workers }.map { ($0.id, $0.kind, $0.standing) }.sorted { $0.id < $1.id }
     }
 
-    /// What whoever runs the service should know.
+    /// Problems that the operator should know about.
     package var warnings: [Obstacle] {
         ordered.compactMap { id, _, standing in
             if let reason = standing.disabledReason {

@@ -3,10 +3,10 @@ import OfferDomain
 import ServiceRuntime
 import Storage
 
-/// Decides which of the instances that share a database delivers events: the one whose lease goes on.
+/// Decides which of the instances that share a database delivers events: the one with the current lease.
 ///
-/// The holder counts a number up. Another takes over once it has seen the same number for ``patienceMilliseconds``, by its
-/// own clock; the holder stops earlier if it can't count. Used by one thread, but ``term`` by any.
+/// Used by one thread. The holder increments a number. Another instance takes over when it has seen the same number
+/// for ``patienceMilliseconds`` on its clock. A holder that can't increment stops earlier. Any thread may use ``term``.
 final class EventLease: Sendable {
     static let lifetimeMilliseconds: Int64 = 3_000
     static let patienceMilliseconds: Int64 = 6_000
@@ -28,7 +28,7 @@ final class EventLease: Sendable {
 
     private var now: Int64 { stopwatch.microseconds / 1000 }
 
-    /// A number for the time for which it is held without a gap; `nil` while another instance delivers.
+    /// A number for each uninterrupted hold of the lease; `nil` while another instance delivers.
     var term: Int? { state.withLock { now < $0.heldUntil ? $0.term : nil } }
 
     /// Renews the lease, or takes it over once it has expired.

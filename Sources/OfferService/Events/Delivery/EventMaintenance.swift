@@ -72,9 +72,9 @@ package struct EventMaintenance {
         return lines
     }
 
-    /// Has events or relayed notifications delivered again from an entry on; false if the database does not know the endpoint.
+    /// Has events or relayed notifications sent again from an entry on; false if the database lacks the endpoint.
     ///
-    /// Of notifications, what every relay got is gone after a quarter of an hour, and what was given up after seven days.
+    /// Notifications that every relay got are gone after a quarter of an hour, and given-up ones after seven days.
     package func replay(_ id: String, from index: Int64) throws(EventMaintenanceError) -> Bool {
         try write { table throws(StorageError) in
             try table.askToRewind(id, to: EventPosition(index: index).number)

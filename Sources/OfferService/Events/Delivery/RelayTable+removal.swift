@@ -4,12 +4,12 @@ import OfferDomain
 import Storage
 
 extension RelayTable {
-    /// How many bodies are removed at once: signatures wait meanwhile.
+    /// How many bodies are removed at once, while signatures wait.
     static let mostRemoved = 500
 
-    /// Removes some of the oldest bodies; looks at no more than ``mostRemoved`` beside those that were given up.
+    /// Removes some of the oldest bodies; examines at most ``mostRemoved``, without those that were given up.
     ///
-    /// These stay until ``removeAll(receivedBefore:)``, so that they can be sent again.
+    /// Given-up bodies stay until ``removeAll(receivedBefore:)``, so that they can be sent again.
     ///
     /// - Returns: How many.
     func remove(before entry: Int64, receivedBefore time: Timestamp) throws(StorageError) -> Int {

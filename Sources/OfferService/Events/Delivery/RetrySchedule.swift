@@ -2,19 +2,19 @@
 package import Cryptography
 package import OfferDomain
 
-/// When a message that was not taken is sent again: for some days, with longer and longer pauses.
+/// When a message that was not delivered is sent again: for some days, with longer and longer pauses.
 ///
 /// Source: the example of Standard Webhooks 1.0.0, “Deliverability and reliability”.
 package enum RetrySchedule {
-    /// So long from the first attempt on events are tried.
+    /// How long events are tried, counted from the first attempt.
     package static let hoursOfEvents = 72
-    /// The same of relayed notifications, whose bodies are kept for seven days: each store tells them once.
+    /// The same for relayed notifications: bodies are kept for seven days, and a store sends each only once.
     package static let hoursOfRelays = 164
     private static let pauses: [Int64] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
 
-    /// When the attempt after so many failed ones is due; `nil` if it is given up.
+    /// The time of the next attempt after `attempts` failed ones; `nil` if the message is given up.
     ///
-    /// A tenth more or less keeps messages that one failure hit together from coming back together.
+    /// A tenth more or less keeps messages that failed together from being sent together again.
     package static func next(
         after attempts: Int,
         firstAt first: Timestamp,

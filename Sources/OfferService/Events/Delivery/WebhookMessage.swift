@@ -23,7 +23,7 @@ package struct WebhookMessage: Sendable {
         self.body = body
     }
 
-    /// The fields of one attempt; `webhook-timestamp` is that of the attempt, so an old message can't be sent again by others.
+    /// The headers of one attempt; `webhook-timestamp` is its own time, so that others can't replay an old message.
     package func headers(
         at now: Timestamp,
         secrets: [HMACKey],
@@ -120,7 +120,7 @@ extension WebhookFormat {
 
 /// The body of Purchasely's webhook, as far as this service knows what is in it.
 ///
-/// Without `user_id`, because the receiver knows its customer by `grant_id`, and without Purchasely's own names of product and
+/// It omits `user_id`, because the receiver knows its customer by `grant_id`, and Purchasely's own names of product and
 /// subscription. Source: Purchasely, [Server events](https://docs.purchasely.com/docs/server-events-attributes).
 enum PurchaselyBody {
     static func name(of type: EventType) -> String? {
@@ -158,7 +158,7 @@ enum PurchaselyBody {
         write(time, as: "event_created_at", milliseconds: "event_created_at_ms", to: &writer)
     }
 
-    /// `offer_type` is that of the current period, which after an offer that did not convert is not known.
+    /// Writes the current and the previous offer type; the current one is unknown after an offer that did not convert.
     private static func writeOfferTypes(after type: EventType, to writer: inout JSONWriter) {
         switch type {
         case .offerConverted: writer.member("offer_type", plain: "NONE")

@@ -124,7 +124,7 @@ final class LogFile: LogSink {
     private func takenBack(to size: Int) -> LogSinkError {
         let error = failure("cannot be written")
         var status = stat()
-        // Somebody else may have emptied the file.
+        // Another process may have emptied the file.
         if unsafe fstat(descriptor, &status) == 0, status.st_size > size { _ = ftruncate(descriptor, size) }
         return error
     }

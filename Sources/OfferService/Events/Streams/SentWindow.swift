@@ -2,9 +2,9 @@
 
 /// The entries that were sent to a receiver that acknowledges none of them.
 ///
-/// Pure: times are given, in milliseconds. Syslog has no acknowledgments, only TCP has. When a connection ends, entries are
-/// sent again that TCP has not acknowledged, or that the receiver may not have read yet. Acknowledged entries are sent again
-/// three times at most, so that a receiver that often ends its connection does not get them for ever.
+/// Pure: the caller passes times, in milliseconds. Syslog has no acknowledgments, only TCP has. When a connection ends,
+/// entries are sent again that TCP has not acknowledged, or that the receiver may not have read. Acknowledged entries
+/// are sent again three times at most, so that a receiver that often ends its connection does not get them without end.
 package struct SentWindow: Sendable {
     private struct Batch {
         let first: Int64

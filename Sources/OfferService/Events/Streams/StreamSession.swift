@@ -10,7 +10,7 @@ import TransparencyLog
 
 /// Sends entries of the log to one receiver, in order; used by one thread, until another instance takes over.
 ///
-/// A receiver that fails is tried again for ever: the log keeps what it has not got.
+/// A receiver that fails is tried again without end: the log keeps what it has not received.
 final class StreamSession {
     let term: Int
     private let stream: LogStream
@@ -24,7 +24,7 @@ final class StreamSession {
     /// The index of the next entry to look at.
     private var next: Int64
     private var window = SentWindow()
-    /// Since the first failure after which it has not yet worked again.
+    /// Set since the first failure, until the receiver works again.
     private var failing: EndpointTable.HeldUp?
     /// Positions that the database holds as failing.
     private var storedHeld: Set<Int64>

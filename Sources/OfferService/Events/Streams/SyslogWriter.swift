@@ -107,7 +107,7 @@ package struct StreamItem {
     /// The entry's categories, the most severe first; empty for an event that this version does not know.
     package let categories: [AuditCategory]
 
-    /// `nil` if the entry is not one that a service wrote.
+    /// `nil` if no service wrote the entry.
     package init?(_ index: Int64, _ entry: [UInt8]) {
         guard let members = (try? JSONDocument(entry))?.root.object, members["ev"]?.string != nil else { return nil }
         (self.index, self.entry, self.members) = (index, entry, members)

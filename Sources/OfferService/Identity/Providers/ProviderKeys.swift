@@ -4,11 +4,11 @@ package import Cryptography
 package import HTTP
 package import ServiceRuntime
 
-/// The keys of all identity providers: read at the start, renewed in the background, and asked for once more when a token
-/// names one that is not among them.
+/// The keys of all identity providers: read at the start, renewed in the background, and read again when a token names
+/// an unknown key.
 ///
-/// A provider that does not answer is asked again after pauses that grow, and its last keys stay good for a day. Tokens can
-/// make the service ask a provider more than once a minute by making up key IDs.
+/// A provider that does not answer is asked again after growing pauses, and its last keys stay valid for a day. While a
+/// provider has valid keys, tokens with made-up key IDs make the service ask it at most once a minute.
 package final class ProviderKeys: Sendable {
     typealias Source = IdentityProvider.KeySource
 
@@ -62,7 +62,7 @@ package final class ProviderKeys: Sendable {
         for (_, waiter) in waiting { waiter.continuation?.resume() }
     }
 
-    /// The keys that are known; `nil` if there are none, or none that are still good.
+    /// The known keys; `nil` if there are none, or if they are no longer valid.
     package func known(of source: IdentityProvider.KeySource) -> TokenKeySet? {
         let now = uptime.milliseconds
         return state.withLock { $0.entries[source]?.usable(at: now) }
@@ -75,7 +75,7 @@ package final class ProviderKeys: Sendable {
         guard let candidates = known(of: source)?.candidates(for: token), !candidates.isEmpty else { return nil }
         let digest = token.digest
         let signer = signers.withLock { $0[digest] }
-        // A key that the provider has taken back is no candidate any more.
+        // A key that the provider has withdrawn is no longer a candidate.
         if let signer, candidates.contains(where: { $0.spki == signer }) { return true }
         guard let signer = candidates.first(where: token.isSigned) else {
             return token.keyID == nil && !hasAsked ? nil : false
@@ -91,9 +91,9 @@ package final class ProviderKeys: Sendable {
         return Int(max(1, (next - now + 999) / 1000))
     }
 
-    /// Returns when the provider has been asked for keys that the token needs, or can't be now, or as long as a request waits.
+    /// Waits until the provider has been asked for the token's key, unless it cannot be asked now, or time runs out.
     ///
-    /// Where there are keys, and so the token names one that is not among them, that is once a minute.
+    /// If the provider has valid keys, but not the one that the token names, it is asked at most once a minute.
     func awaitKeys(of source: Source, for token: JSONWebToken) async {
         let wasAsking = state.withLock { $0.entries[source]?.isAsking == true }
         askOnDemand(source)
@@ -122,7 +122,7 @@ package final class ProviderKeys: Sendable {
         if mayAsk { begin(source) }
     }
 
-    /// Returns when the reading that is under way ends, or the waiter's patience.
+    /// Waits until the reading that is under way ends, or the waiter times out.
     private func awaitReading(_ source: Source, _ waiter: UInt64) async {
         await withCheckedContinuation { continuation in
             let waits = state.withLock { state in
@@ -138,7 +138,7 @@ package final class ProviderKeys: Sendable {
         state.withLock { $0.waiting.removeValue(forKey: waiter) }?.continuation?.resume()
     }
 
-    /// Asks those whose time has come, and forgets those that are no longer in force.
+    /// Asks the providers that are due, and drops those that are no longer configured.
     func renew(_ providers: IdentityProviders) {
         let now = uptime.milliseconds
         let sources = Set(providers.all.map(\.keySource))

@@ -24,7 +24,7 @@ struct ProviderKeysEntry {
     private(set) var nextAt: Int64 = 0
     private(set) var fault: ProviderFault?
     private var failures = 0
-    /// When a token last had them read.
+    /// When a token last made the service read the keys.
     private var askedOnDemandAt: Int64?
 
     /// Keys stay good for a day without an answer.
@@ -32,8 +32,8 @@ struct ProviderKeysEntry {
         held.flatMap { now - $0.readAt < Self.usableMilliseconds ? $0.set : nil }
     }
 
-    /// Whether a token may have them read; one that names an unknown key may once a minute, and while there are none, as
-    /// often as the pauses after failures let it.
+    /// Whether a token may make the service read the keys: once a minute while there are valid keys, otherwise as often
+    /// as the pauses after failures allow.
     mutating func mayAskOnDemand(at now: Int64) -> Bool {
         guard !isAsking else { return false }
         if usable(at: now) == nil { return now >= nextAt }

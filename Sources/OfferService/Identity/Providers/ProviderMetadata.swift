@@ -11,7 +11,7 @@ struct ProviderMetadata: Sendable {
     let tokenURL: String
     /// Where people sign out at the provider; `nil` if it has no such address.
     let endSessionURL: String?
-    /// Whether the provider's answers name their issuer (RFC 9207), so that one without is none of its.
+    /// Whether the provider's answers name their issuer (RFC 9207), so that an answer without an issuer is refused.
     let namesIssuer: Bool
     /// Whether the client's secret goes into the body, because the provider takes it in no header.
     let wantsSecretInBody: Bool

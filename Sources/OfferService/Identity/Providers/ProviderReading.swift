@@ -61,7 +61,7 @@ package struct ProviderReading: Sendable {
         }
     }
 
-    /// The discovery document, which must be that of the issuer.
+    /// Reads the discovery document, which must name the expected issuer.
     func discovery(_ source: IdentityProvider.KeySource) async throws(ProviderFault) -> JSONObject {
         let answer = try await get(source.discoveryURL, entityTag: nil)
         guard let members = (try? JSONDocument(answer.body, limits: Self.limits))?.root.object else {

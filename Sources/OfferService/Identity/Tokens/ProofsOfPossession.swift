@@ -6,9 +6,9 @@ import ServiceRuntime
 
 /// Checks DPoP proofs: that the sender of a token has the key that the token is bound to, and that no proof counts twice.
 ///
-/// What was used, and which nonces are ours, is known to this process alone. So a nonce of another instance, or of before a
-/// restart, is none of ours, and a proof without a nonce counts only where it was made after the start and no other instance
-/// could have taken it.
+/// Only this process knows its nonces and the used proofs. So it rejects a nonce of another instance, or from before a
+/// restart. It accepts a proof without a nonce only if the proof was made after the start, and only if no other
+/// instance could have accepted it.
 ///
 /// Source: RFC 9449.
 final class ProofsOfPossession: Sendable {
@@ -16,10 +16,10 @@ final class ProofsOfPossession: Sendable {
         var nonce: String
         var earlierNonce: String?
         var nonceMadeAt: Int64
-        /// Used proofs, of the last two spans, so that each is remembered for one span at least.
+        /// The used proofs of the last two spans, so that each is kept for at least one span.
         var used: Set<[UInt8]> = []
         var usedEarlier: Set<[UInt8]> = []
-        /// How many of each key are in `used`.
+        /// The number of proofs in `used` for each key.
         var usedOfKey: [SHA256Digest: Int] = [:]
         var spanBeganAt: Int64
     }
@@ -108,7 +108,7 @@ final class ProofsOfPossession: Sendable {
                 (state.usedOfKey, state.spanBeganAt) = ([:], now)
             }
             guard !state.usedEarlier.contains(key), !state.used.contains(key) else { return .replayed }
-            // No proof is forgotten early: one that can't be remembered is refused.
+            // No proof is dropped early: a proof that cannot be stored is refused.
             let ofKey = state.usedOfKey[proof.thumbprint, default: 0]
             guard ofKey < limits.ofKey else { return .tooManyOfKey }
             guard state.used.count < limits.ofAll else { return .tooMany }

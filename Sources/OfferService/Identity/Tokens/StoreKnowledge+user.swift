@@ -4,7 +4,7 @@ import Ledger
 import OfferDomain
 
 extension StoreKnowledge {
-    /// Adds the user whom a token proves: caps count them, and purchases under their names are theirs.
+    /// Adds the user that a token proves: caps count this user, and purchases under the user's names are theirs.
     mutating func add(_ user: ProvenUser?, _ pseudonyms: Pseudonyms, in app: AppName) {
         guard let user else { return }
         provesCustomer = true

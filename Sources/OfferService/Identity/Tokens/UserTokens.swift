@@ -166,7 +166,7 @@ struct TokenCredential {
 }
 
 extension HeaderFields {
-    /// What stands in the only field `Authorization` and has not the shape of an API key.
+    /// The credential in the only field `Authorization`, unless it has the shape of an API key.
     var tokenCredential: TokenCredential? {
         if let credential = bearerCredential {
             return APIKey(credential) == nil ? TokenCredential(token: credential, isProven: false) : nil

@@ -15,7 +15,7 @@ struct PreviewCustomer: Sendable {
     /// `nil` of an app that isn't at Google Play.
     let place: PlayContext?
     let purchaseTokens: [PurchaseToken]
-    /// The names of the user whom a token proves.
+    /// The names of the user that a token proves.
     private let userNames: [PseudonymizedName]
 
     init(

@@ -3,20 +3,19 @@ import Configuration
 import Ledger
 import OfferDomain
 
-/// What the App Store's evidence says of one customer: what was sent along, and what may be asked.
+/// What the App Store's evidence says of one customer: what the request contains, and what the store may be asked.
 ///
-/// An app on somebody's device may send what the App Store signed, since it has it from the store. It may name a
-/// transaction by its id too, but ids are no secret: what the store answers then counts only if it names the account
-/// token of the request. Where what is signed is bound to an account (``AccountBinding``), purchases under the names that an
-/// app gives tell nothing.
+/// An app may send data that the App Store signed. It may also name a transaction by its ID, but IDs are not secret:
+/// the store's answer then counts only if it names the account token of the request. If the signature is bound to an
+/// account (``AccountBinding``), purchases under names that an app states prove nothing.
 ///
-/// A class, because it is handed on several times for each request and never changes.
+/// A class, because it is passed on several times for each request and never changes.
 final class VerifiedEvidence: Sendable {
     private let binding: AccountBinding
     /// `nil` if nothing is signed.
     private let subject: SigningSubject?
     private let bundleID: BundleID
-    /// By which the store knows the account that an introductory offer is signed for.
+    /// The ID by which the store knows the account that an introductory offer is signed for.
     private let account: TransactionID?
 
     init(_ binding: AccountBinding, signing subject: SigningSubject?, of bundleID: BundleID) {
@@ -32,7 +31,7 @@ final class VerifiedEvidence: Sendable {
 
     private var customer: StatedCustomer { binding.customer }
     private var snapshot: Snapshot { binding.context.snapshot }
-    /// Looked up where it is used, which for most requests is nowhere.
+    /// Looked up only on use, because most requests do not need it.
     private var app: AppStoreApp? { snapshot.catalog.apps[bundleID] }
     /// The keys under which evidence of the app is filed; made where they are used, which most requests don't.
     private var keys: AppPseudonyms { AppPseudonyms(snapshot.pseudonyms, in: AppName(bundleID)) }
@@ -40,7 +39,7 @@ final class VerifiedEvidence: Sendable {
     /// Whether there is a key to ask the App Store with.
     private var canAsk: Bool { snapshot.keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI) != nil }
 
-    /// What the request tells and what it sends along.
+    /// What the request states, and what its signed data shows.
     func knowledge() -> StoreKnowledge {
         var knowledge = StoreKnowledge()
         knowledge.isVouchedFor = binding.context.isBelieved
@@ -62,7 +61,7 @@ final class VerifiedEvidence: Sendable {
         return knowledge
     }
 
-    /// Leaves what is known of the account for which an introductory offer is signed: an app's names prove nothing.
+    /// Limits the knowledge to the account that an introductory offer is signed for: an app's names prove nothing.
     func bindToAccount(_ knowledge: inout StoreKnowledge) {
         knowledge.believesNames = binding.context.isBelieved
         guard let account else { return }
@@ -83,7 +82,7 @@ final class VerifiedEvidence: Sendable {
         knowledge.chains = [keys.chainKey(of: id)]
     }
 
-    /// Adds whom signed data shows.
+    /// Adds the customer's names that signed data shows.
     private func add(_ shown: VerifiedMembers, to knowledge: inout StoreKnowledge) {
         let names = shown.names
         guard !names.isEmpty else { return }
@@ -124,7 +123,7 @@ extension VerifiedEvidence {
         )
     }
 
-    /// Where what is signed is bound to an account, it is that account that is asked about.
+    /// The ID to ask about: if the signature is bound to an account, that account's ID.
     private var questionedID: TransactionID? {
         switch subject {
         case .promotionalOffer, nil: transactions.first?.transactionID ?? customer.transactionID
@@ -139,7 +138,7 @@ extension VerifiedEvidence {
         return customer.transactionID == nil ? .signedAppTransaction : .transactionID
     }
 
-    /// Takes the store's answer in; of somebody else's account it is kept for the ledger, and tells nothing here.
+    /// Adds the store's answer; an answer about another account is only kept for the ledger and not used here.
     func add(_ answer: SubscriptionEvidence, to knowledge: inout StoreKnowledge) {
         let isCustomers = isOfCustomer(answer)
         let report = report(answer, of: isCustomers ? vouchedFor : [])
@@ -151,8 +150,8 @@ extension VerifiedEvidence {
         knowledge.historyReadAt = answer.historyReadAt
     }
 
-    /// Whether the store's answer could tell something: of a transaction that an app names, only where the request names the
-    /// account token that the answer has to name too.
+    /// Whether the store's answer could count: for a transaction that an app names, only if the request names the
+    /// account token that the answer must have too.
     private var mayAsk: Bool {
         if customer.isFromAppStore { return false }
         if !transactions.isEmpty { return true }

@@ -3,7 +3,7 @@ import OfferDomain
 
 /// What signed data shows of the account that it was signed for.
 extension VerifiedMembers {
-    /// Every id that may stand for the account in what is signed, the one that is taken if none is named first.
+    /// Every ID that may identify the account in signed data; the first is the default if the request names none.
     var ids: [TransactionID] {
         evidence.transactions.flatMap { transaction in
             [transaction.transactionID, transaction.originalTransactionID]

@@ -13,7 +13,7 @@ package final class AuthorizationRequest: Sendable {
     package let basePlanID: BasePlanID
     /// The store's name of the offer, or the catalog's own.
     package let offerID: OfferID
-    /// Whom the decision is about, as the caller says.
+    /// The customer that the decision is about, as the caller states.
     package let customer: StatedCustomer
     /// The name of the customer that the purchase will carry, as `obfuscatedAccountId`.
     package let buyer: CustomerIdentity

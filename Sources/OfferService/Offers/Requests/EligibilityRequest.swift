@@ -11,7 +11,7 @@ package final class EligibilityRequest: Sendable {
     package let packageName: PackageName?
     /// By the catalog's own ids, each once; nil asks for all of the app.
     package let offerIDs: [CatalogOfferID]?
-    /// Whom the decisions are about, as the caller says.
+    /// The customer that the decisions are about, as the caller states.
     package let customer: StatedCustomer
     /// Of purchases that the customer made, as Google Play gave them to the app.
     package let purchaseTokens: [PurchaseToken]
@@ -60,11 +60,11 @@ package final class EligibilityRequest: Sendable {
         return ids
     }
 
-    /// The app, of which the request may prove something in either store.
+    /// The app that the request may prove to be genuine, in either store.
     var provableApps: ProvableApps {
         ProvableApps(bundleIDs: bundleID.map { [$0] } ?? [], packageName: packageName)
     }
 
-    /// Where an offer at Google Play has to be had: where the device buys, and if that isn't said, what a backend knows.
+    /// The region of an offer at Google Play: where the device buys, or if that is unknown, what a backend states.
     var knownRegion: Region? { region ?? customer.facts.value.region?.value }
 }

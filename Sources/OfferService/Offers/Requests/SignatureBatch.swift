@@ -5,11 +5,11 @@ import JSON
 package import Ledger
 package import OfferDomain
 
-/// Several requests for signatures of promotional offers in one body, each of which is granted or refused by itself.
+/// Several requests for promotional-offer signatures in one body; the service grants or refuses each separately.
 package struct SignatureBatch: Sendable {
     /// One of the requests, as far as it could be read.
     package struct Item: Sendable {
-        /// UUIDv7: its records have it, and it is the grant's id if it is granted.
+        /// A UUIDv7: its records have it, and it becomes the grant's ID if the request is granted.
         package let id: UniqueID
         /// The request, or why this item is refused before anything is decided.
         package let request: Result<SignatureRequest, Refusal>

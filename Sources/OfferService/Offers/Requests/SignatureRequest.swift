@@ -34,13 +34,13 @@ package final class SignatureRequest: Sendable {
         }
     }
 
-    /// The app, for which the key is chosen and the offer looked up.
+    /// The app, which selects the key and the offer.
     package let bundleID: BundleID
     /// The product that the offer is for.
     package let productID: ProductID
     /// What is to be signed about it.
     package let subject: Subject
-    /// Whom the decision is about, as the caller says.
+    /// The customer that the decision is about, as the caller states.
     package let customer: StatedCustomer
     /// The library that the app buys with; `nil` if the request does not say.
     package let client: ReportedClient?
@@ -49,7 +49,7 @@ package final class SignatureRequest: Sendable {
     private static let limits = JSONLimits(
         maximumBytes: 65_536,
         maximumNodes: 2048,
-        // More than signed data may have, so that its own limit speaks, with its place.
+        // More than signed data may have, so that its own limit applies and the error names the member.
         maximumStringBytes: 32_768
     )
 
@@ -67,7 +67,7 @@ package final class SignatureRequest: Sendable {
         try self.init(document.root, for: call, by: user, receivedAt: now)
     }
 
-    /// Reads a request that stands somewhere in a body; pointers to what is wrong with it begin at `value`.
+    /// Reads a request that is a part of a body; JSON pointers to its mismatches begin at `value`.
     init(
         _ value: JSONValue,
         for call: Kind,

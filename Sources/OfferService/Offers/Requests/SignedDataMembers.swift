@@ -49,7 +49,7 @@ package struct SignedDataMembers: Sendable {
 }
 
 extension EvidenceFault.Piece {
-    /// Where it stands in a request.
+    /// The JSON pointer to it in a request.
     var pointer: String {
         switch self {
         case .transaction(let index): "/signedTransactions/\(index)"

@@ -3,7 +3,7 @@ import Ledger
 import OfferDomain
 import ServiceRuntime
 
-/// Records what is only counted, since it comes too often, or is too cheap for strangers to cause, to be an entry each.
+/// Records the counts of events that are too frequent, or too cheap for unauthenticated callers, for one entry each.
 final class CountRecorder: Sendable {
     private let committer: Committer
     private let fetches: MinuteCounter<AuditFetch>
@@ -25,7 +25,7 @@ final class CountRecorder: Sendable {
         self.clock = clock
     }
 
-    /// Records what was counted since the last time; what can't be recorded is counted on.
+    /// Records the counts since the last time; counts that cannot be recorded are kept for the next time.
     func record() {
         let now = clock.now()
         if let counted = fetches.take(until: now) {

@@ -30,11 +30,11 @@ package enum Metric: Hashable, Sendable {
     case selfVerifications
     /// Grants answered again for the same idempotency key.
     case replays
-    /// Requests that were held back because more came than may, by what was counted.
+    /// Requests refused because a rate limit was exceeded, by the scope of the limit.
     case rateLimited(scope: String)
     /// Commits that failed.
     case commitFailures(reason: String)
-    /// Uses of offers that a store told of, by what is known of them, what grant they came from, and the store's offer.
+    /// Redemptions that a store reported, by their state, how they match a grant, and the store's offer.
     case redemptions(
         store: String = "app-store",
         environment: String = "production",
@@ -46,19 +46,19 @@ package enum Metric: Hashable, Sendable {
     case eventDeliveries(endpoint: String, outcome: String)
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
-    /// Requests to a store, each attempt and each one that was not let through, by what came of it.
+    /// Requests to a store by outcome: each attempt, and each request that the service held back.
     case storeRequests(store: String, endpoint: String, environment: String, outcome: String)
-    /// Questions to a store that were being asked already, and so were not asked again.
+    /// Requests to a store that joined an equal request under way, and so were not sent.
     case storeJoined(store: String, endpoint: String)
     /// Readings of what a store lists of an app, by what came of them.
     case catalogReadings(store: String, outcome: String)
-    /// Somebody might have had an offer that is not set up at the store as it must be.
+    /// Offers withheld from eligible customers because the offer is not set up correctly at the store.
     case authorizationFaults(offer: String, fault: String)
-    /// Notifications that a store sent, and what came of them; types that we don't know count as one.
+    /// Notifications from a store, by outcome; all types that the service does not know count as one.
     case notifications(type: String, environment: String, outcome: String)
     /// What came as a notification and was refused, by reason.
     case notificationsRefused(reason: String)
-    /// What the App Store was answered that asked what to show to a subscriber, by kind and reason.
+    /// Answers to the App Store's questions about what to show to a subscriber, by kind and reason.
     case retentionAnswers(app: String, answer: String, reason: String)
     /// Offers that the App Store was given to show to a subscriber, by the catalog's own ID.
     case retentionOffersShown(environment: String, offer: String)

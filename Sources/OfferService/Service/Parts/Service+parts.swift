@@ -163,7 +163,7 @@ extension Service {
 extension Service {
     /// The thread that decides and records.
     package var committer: Committer { assembly.writing.committer }
-    /// Reads configuration anew, and brings it into force.
+    /// Reloads the configuration, and brings it into force.
     package var configuration: ActiveConfiguration { assembly.writing.configuration }
     /// The snapshot that requests are decided by.
     package var current: CurrentSnapshot { assembly.writing.current }

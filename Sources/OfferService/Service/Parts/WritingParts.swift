@@ -22,7 +22,7 @@ struct WritingParts: Sendable {
     /// Which instance this is among those that share the database; `nil` where no other may use it.
     let identity: InstanceIdentity?
 
-    /// How this process is told from others that share the database, and for how long it may use keys.
+    /// The identity of this process among those that share the database, and how long it may use keys.
     struct InstanceIdentity: Sendable {
         let id: UniqueID
         let lease: Lease

@@ -3,20 +3,20 @@ package import HTTP
 import JSON
 package import OfferDomain
 
-/// What the App Store answered to one harmless question, as far as it tells of the credentials.
+/// The App Store's answer to one harmless request, as far as it shows whether the credentials work.
 package struct LiveAnswer: Hashable, Sendable {
     /// What the answer shows about the key, its issuer and the app.
     package enum Outcome: Hashable, Sendable {
         /// Key, issuer and app are known: there is an answer to the question itself. `code` is `nil` for a transaction.
         case accepted(status: Int, code: Int64?)
-        /// 401, which says nothing of what is wrong.
+        /// 401, which does not say what is wrong.
         case refused
-        /// The key is accepted, and the store knows no app of that bundle id.
+        /// The key is accepted, but the store knows no app with that bundle ID.
         case appUnknown(status: Int, code: Int64)
         case rateLimited
         /// The store fails by itself.
         case storeFailed(status: Int, code: Int64?)
-        /// Not what the App Store answers; `reason` is short.
+        /// Not a response that the App Store gives; `reason` is short.
         case strange(status: Int, reason: String)
         case notReached(ClientError)
     }

@@ -70,7 +70,7 @@ struct RetentionSetupReading: Sendable {
                 setup.defaultNotes.append(
                     "default message of \(product) for locale \(locale): not read: \(error.sentence)"
                 )
-                // One that Apple does not know says nothing of the others.
+                // An error code from Apple for this product and locale says nothing about the others.
                 if case .code = error { continue }
                 break
             }

@@ -33,7 +33,7 @@ package struct LiveCheck {
         origins = settings.appStoreOrigins
         googleOrigins = settings.googleOrigins
         connectOrigin = settings.appStoreConnectOrigin
-        // In a database made only now, nobody would look for what is recorded.
+        // No one would look for records in a database that is created only now.
         guard ledger.exists else { throw .noDatabase }
         do {
             client = try Client(settings.clientConfiguration)
@@ -178,9 +178,9 @@ package struct LiveCheck {
 
     // MARK: - Google Play
 
-    /// Asks with all the care of the service: a list has many pages, and one that fails would hide offers.
+    /// Asks through the service's store gateway: a list has many pages, and one failed page would hide offers.
     private func googlePlayReport(_ ring: KeyRing) async -> GooglePlayLintReport {
-        // What Google says of a key that it refuses is told nowhere else.
+        // Google's reason for refusing a key appears only in this log.
         let log = Log(level: .error, clock: clock)
         let runtime = Runtime(clock: clock, random: random, log: log)
         let gateway = StoreGateway(transport: client, runtime: runtime)

@@ -3,9 +3,9 @@ import HTTP
 import OfferDomain
 import ServiceRuntime
 
-/// Asks one harmless question of the App Store Server API, once: the transaction of an id that nobody has.
+/// Asks the App Store Server API once for a transaction ID that does not exist, which is harmless.
 ///
-/// Beside what the store knows of that transaction, which is nothing, its answer tells whether it takes the token.
+/// The store knows nothing of that transaction, but its answer shows whether it accepts the token.
 /// Source: Apple, [Get Transaction Info](https://developer.apple.com/documentation/appstoreserverapi/get-transaction-info).
 struct LiveProbe: Sendable {
     static let transactionID = "1"

@@ -91,7 +91,7 @@ package struct LiveReport: Sendable {
             "  \(environment)\(answer.outcome.word.padded(to: 14))\(answer.outcome.detail), \(answer.milliseconds) ms"
     }
 
-    /// How our clock stands to the store's, whose answers tell whole seconds.
+    /// The difference between this machine's clock and the store's, which reports whole seconds.
     static func clock(_ skewSeconds: Int) -> String {
         abs(skewSeconds) <= 2
             ? "as the App Store's" : "\(abs(skewSeconds)) s \(skewSeconds > 0 ? "ahead of" : "behind") the App Store's"

@@ -25,9 +25,9 @@ package struct LiveReports: Sendable {
         (self.googlePlay, self.identity) = (googlePlay, identity)
     }
 
-    /// What all come to: wrong if one is, else unreachable if one is.
+    /// The overall verdict: wrong if any report is, otherwise unreachable if any is.
     package var verdict: LiveVerdict {
-        // Where nobody may ask the App Store Server API, that is no fault if somebody else was asked.
+        // Without a key for the App Store Server API, that is not a fault if another service was asked.
         let isAppStoreSilent = appStore?.entries.allSatisfy { $0.key == nil } ?? true
         let appStoreVerdict = isAppStoreSilent && (connect != nil || identity != nil) ? nil : appStore?.verdict
         let verdicts = [

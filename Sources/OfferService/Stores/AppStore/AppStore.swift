@@ -22,11 +22,11 @@ package final class AppStore: Sendable {
         self.pool = pool
     }
 
-    /// What `body` makes of signed data: here, if that costs next to nothing, and else on the threads that verify.
+    /// Runs `body`, which verifies signed data: here if that is cheap, otherwise on the verifier threads.
     ///
-    /// Data from apps is always verified on those threads: with one genuine chain, an attacker can send many forged signatures.
+    /// Data from apps always goes to those threads: with a genuine chain, an attacker can send many forged signatures.
     ///
-    /// - Returns: `nil` if the party has too much waiting there.
+    /// - Returns: `nil` if too much of the party is waiting there.
     func verifying<Value: Sendable>(
         _ pieces: [[UInt8]],
         for party: Party,
@@ -56,7 +56,7 @@ package final class AppStore: Sendable {
         package let environment: StoreEnvironment?
         /// The facts that the rules need: they decide which endpoints are asked.
         package let needs: FactNeeds
-        /// Whose share of the hourly budget is used.
+        /// The party that the hourly budget is charged to.
         package let party: Party
 
         package init(
@@ -198,7 +198,7 @@ package final class AppStore: Sendable {
         /// Of the first entry that is not signed as it must be.
         var distrust: String?
 
-        /// An answer of which nothing is signed as it must be is none: it may come from somebody else.
+        /// Rejects an answer with a badly signed entry and no usable one: it may not come from the App Store.
         func requireTrust() throws(StoreError) {
             if taken == 0, let distrust { throw .badAnswer(reason: distrust) }
         }
@@ -214,7 +214,7 @@ package final class AppStore: Sendable {
         api.leftOut(member, place.app.bundleID, place.environment, reason: reason)
     }
 
-    /// One entry of an answer, verified; `nil` if it had to be left out, which spoils nothing else.
+    /// Reads and verifies one entry of an answer; `nil` if it is left out, which does not affect other entries.
     private func read(
         _ transactions: [[UInt8]],
         _ renewalInfos: [[UInt8]],

@@ -97,14 +97,14 @@ struct AppStoreConnectAPI: Sendable {
     }
 }
 
-/// Why App Store Connect did not tell what it has.
+/// Why App Store Connect did not give its data.
 package enum AppStoreConnectError: Error, Hashable, Sendable, CustomStringConvertible {
     case refused
     case forbidden
     case failed(status: Int)
     case notReached(ClientError)
 
-    /// Whether somebody has to change something.
+    /// Whether the operator has to change something.
     var isWrong: Bool { self == .refused || self == .forbidden }
 
     /// A text for an operator, with what to do.

@@ -19,7 +19,7 @@ extension GooglePlayAPI: GooglePlayPurchaseSource {
             do throws(GooglePlayPurchaseFault) {
                 return .purchase(try GooglePlayPurchase(json: answer.json))
             } catch {
-                // Asking again brings the same answer: it is told as what it is, and not as an outage.
+                // Asking again brings the same answer, so this is reported as unreadable and not as an outage.
                 noteUnreadable(error, packageName)
                 return .unreadable
             }
@@ -28,7 +28,7 @@ extension GooglePlayAPI: GooglePlayPurchaseSource {
 }
 
 extension GooglePlayAPI {
-    /// Logs where the answer about a purchase is at fault; its values may be a customer's.
+    /// Logs where the answer about a purchase is at fault, without its values, which may be customer data.
     private func noteUnreadable(_ fault: GooglePlayPurchaseFault, _ packageName: PackageName) {
         log.onceAMinute(
             .warning,

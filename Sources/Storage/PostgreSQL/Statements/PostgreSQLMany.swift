@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Many lists of values for one statement: an array for each place, of which `unnest` makes rows again.
+/// Many lists of values for one statement: one array for each position, which `unnest` turns back into rows.
 ///
-/// A place that is null in all lists has no type, and so no array.
+/// A position that is null in all lists has no type, and so no array.
 struct PostgreSQLMany {
     private(set) var lists: [[SQLValue]] = []
-    /// For each place a value that is not null, if there is one.
+    /// For each position a value that is not null, if there is one.
     private(set) var samples: [SQLValue] = []
 
     /// None, until lists are added.
@@ -59,11 +59,11 @@ struct PostgreSQLMany {
 }
 
 extension PostgreSQLValues {
-    /// Adds an array of what stands at one place of all lists.
+    /// Adds an array of the values at one position of all lists.
     fileprivate mutating func append(_ lists: [[SQLValue]], at place: Int, of type: PostgreSQLType) {
         appendValue { values in
             let hasNull = lists.contains { $0[place] == .null }
-            // One dimension, whose places count from 1.
+            // One dimension; its positions count from 1.
             for word in [1, hasNull ? 1 : 0, type.rawValue, UInt32(lists.count), 1] { values.append(word) }
             for list in lists {
                 guard list[place] != .null else {

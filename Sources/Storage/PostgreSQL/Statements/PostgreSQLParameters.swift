@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// What libpq is told when it connects.
+/// The parameters with which libpq connects.
 ///
-/// What stands before the address is what the address may set otherwise.
+/// The address can override every parameter before it.
 struct PostgreSQLParameters {
     private var list: [(name: String, value: String)]
 
@@ -17,13 +17,13 @@ struct PostgreSQLParameters {
             ("keepalives_interval", "2"),
             ("keepalives_count", "3"),
         ]
-        // Of several servers the one that takes writes; of a single one we find out more than libpq would say.
+        // Of several servers, the one that takes writes; for a single one, our own check says more than libpq's.
         if address.namesSeveralHosts { list.append(("target_session_attrs", "read-write")) }
         list.append(("dbname", address.uri))
         list.append(("client_encoding", "UTF8"))
     }
 
-    /// Lends two lists, of names and of values, each with a null at its end.
+    /// Calls `body` with two lists, of names and of values, each with a null at its end.
     mutating func withPointers<Value>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Value
     ) -> Value {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A statement whose answer is kept until it is wanted.
+/// A statement whose answer is kept until it is needed.
 final class PostgreSQLQuestion {
     private let address: UInt
-    /// One for a statement with one list of values, any for one that is asked for each of many.
+    /// One list for a single statement; any number of lists for a statement that is run for each of them.
     private let lists: [[SQLValue]]
     private let isForMany: Bool
-    /// Nil until it has come, and where it was an error.
+    /// Nil until the answer has come, and if it was an error.
     var result: PostgreSQLResult?
 
     init(_ sql: SQL) { (address, lists, isForMany) = (sql.address, [sql.values], false) }

@@ -37,7 +37,7 @@ final class PostgreSQLResult {
 
     var rowCount: Int { Int(unsafe call.pointee.PQntuples(handle)) }
 
-    /// Lends the rows, one by one.
+    /// Calls `body` with the rows, one by one.
     func forEachRow(_ body: (borrowing Row) -> Void) {
         let lent = Row(source: self)
         for index in 0..<rowCount {

@@ -26,7 +26,7 @@ final class PostgreSQLStatement {
     /// Numbers of PostgreSQL's types; 0 where the value is null, so that the place decides.
     let types: [UInt32]
     private let text: PostgreSQLText
-    /// Whether the server was told to prepare it, and has not refused.
+    /// Whether the server was asked to prepare it and has not refused.
     var isPrepared = false
 
     init(_ text: PostgreSQLText, number: Int, types: [UInt32]) {
@@ -63,7 +63,7 @@ struct PostgreSQLValues: ~Copyable {
         lengths.append(0)
     }
 
-    /// Adds one value, whose bytes the closure adds.
+    /// Adds one value; the closure adds its bytes.
     mutating func appendValue(_ body: (inout PostgreSQLValues) -> Void) {
         let start = bytes.count
         body(&self)
@@ -71,7 +71,7 @@ struct PostgreSQLValues: ~Copyable {
         lengths.append(Int32(clamping: bytes.count - start))
     }
 
-    /// Adds to the value at hand.
+    /// Adds to the current value.
     mutating func append(bytesOf value: SQLValue) {
         switch value {
         case .null: break
@@ -82,14 +82,14 @@ struct PostgreSQLValues: ~Copyable {
         }
     }
 
-    /// Adds to the value at hand.
+    /// Adds to the current value.
     mutating func append<Word: FixedWidthInteger & UnsignedInteger>(_ word: Word) {
         for shift in stride(from: Word.bitWidth - 8, through: 0, by: -8) {
             bytes.append(UInt8(truncatingIfNeeded: word >> shift))
         }
     }
 
-    /// Lends the count, and for each value its address, its length, and that it is binary.
+    /// Calls `body` with the count, and with the address, length and format (binary) of each value.
     borrowing func withPointers<Value>(
         _ body: (Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Value
     ) -> Value {

@@ -2,8 +2,8 @@
 
 /// A statement as PostgreSQL reads it.
 ///
-/// The program's statements are written once, for both engines. `?` becomes `$1`, `$2` and so on, and the few words that
-/// SQLite spells differently are exchanged; what stands in quotes and comments stays as it is.
+/// The program's statements are written once, for both engines. `?` becomes `$1`, `$2` and so on, and the few words
+/// that SQLite spells differently are replaced. Text in quotes and comments stays as it is.
 struct PostgreSQLText {
     /// Ends with a zero, as C wants it.
     private(set) var bytes: [UInt8] = []
@@ -103,7 +103,7 @@ private struct Scanner {
         }
     }
 
-    /// What stands between single quotes right here; nil, and no step further, where none begin.
+    /// The text between single quotes at this position; nil, without moving, if no quote begins here.
     mutating func quoted() -> ArraySlice<UInt8>? {
         guard position < text.count, text[position] == UInt8(ascii: "'") else { return nil }
         let start = position
@@ -111,7 +111,7 @@ private struct Scanner {
         return text[start + 1..<position - 1]
     }
 
-    /// Goes past a text, if it stands right here.
+    /// Skips `expected` if it is at this position.
     mutating func skip(_ expected: StaticString) -> Bool {
         let isHere = expected.withUTF8Buffer { unsafe text[position...].starts(with: $0) }
         if isHere { position += expected.utf8CodeUnitCount }

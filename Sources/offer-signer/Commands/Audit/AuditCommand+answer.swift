@@ -7,7 +7,7 @@ import OfferService
 import ServiceRuntime
 import TransparencyLog
 
-/// `offer-signer audit find --answer FILE`: the records of an answer of the service, as somebody has it.
+/// `offer-signer audit find --answer FILE`: the records of a saved response of the service.
 extension AuditCommand {
     static func find(
         answer path: String,
@@ -26,7 +26,7 @@ extension AuditCommand {
         return code
     }
 
-    /// Prints a line for each entry of one answer, or says why there is none.
+    /// Prints a line for each entry of one response, or says why there is no entry.
     ///
     /// - Returns: Whether all of it is on record, and no signature is wrong.
     private static func find(

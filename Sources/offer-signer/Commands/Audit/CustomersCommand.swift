@@ -115,7 +115,7 @@ enum CustomersCommand: Command {
         var identities: [CustomerIdentity] = []
         for name in names {
             for text in arguments.values(name.option) {
-                // What was given is not repeated: it names somebody, and terminals are recorded.
+                // The value is not repeated: it identifies a customer, and terminals are recorded.
                 guard let identity = name.read(text) else {
                     throw CommandError(usage: "\(name.option): expected \(name.expected); what is given is not shown")
                 }

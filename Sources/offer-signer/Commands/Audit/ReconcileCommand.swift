@@ -6,12 +6,12 @@ import OfferService
 import ServiceRuntime
 import Storage
 
-/// `offer-signer audit reconcile`: what the stores told, compared with what is on record, for people to read.
+/// `offer-signer audit reconcile`: compares what the stores reported with what is on record, for people to read.
 enum ReconcileCommand {
     static let options = ["--from", "--until", "--environment"]
     static let flags = ["--recompute"]
 
-    /// Exit code 1 if an offer was redeemed that nobody granted, or by another account, or if a recomputation differs.
+    /// Exit code 1 if an offer was redeemed without a grant or by another account, or if a recomputation differs.
     static func run(_ arguments: Arguments, _ ledger: LedgerAccess) throws(CommandError) -> ExitCode {
         let query = try query(arguments)
         let settings = arguments.flags.contains("--recompute") ? try SettingsOptions.settings(arguments) : nil

@@ -67,7 +67,7 @@ enum CallersCommand: Command {
         }
     }
 
-    /// The callers of a database that is there: in one made only now there would be none.
+    /// The callers of an existing database: a database that is made only now would have none.
     private static func known(_ arguments: Arguments) throws(CommandError) -> Callers {
         let ledger = try LedgerOptions.access(arguments)
         try LedgerOptions.demand(ledger)
@@ -87,7 +87,7 @@ enum CallersCommand: Command {
             } else {
                 show(callers.add(caller, expiresInDays: expiresInDays))
             }
-        // Whoever adds a caller may have no right to read the files; check says it then.
+        // The user who adds a caller may have no right to read the files; then `check` reports the issues.
         if let catalog = try? CatalogFile.read(SettingsOptions.settings(arguments).offersPath) {
             for issue in catalog.issues(of: [caller]) { Terminal.complain("\(issue)") }
         }
@@ -248,7 +248,7 @@ enum LedgerOptions {
         LedgerAccess(location: try SettingsOptions.settings(arguments).database, clock: .system)
     }
 
-    /// Refuses to go on where there is no database; one made only now would be read by nobody.
+    /// Refuses to continue without a database; no service would read a database that is made only now.
     static func demand(_ ledger: LedgerAccess) throws(CommandError) {
         guard !ledger.exists else { return }
         throw CommandError(

@@ -110,7 +110,7 @@ enum CheckCommand: Command {
         }
     }
 
-    /// Whether the database knows other secrets of customers' ids, or another log, than the keys file has; says what is
+    /// Whether the database and the keys file differ in the secrets of customers' ids or in the log; prints what is
     /// wrong with them, and what could not be compared.
     ///
     /// - Throws: What else of the database would keep the service from starting.

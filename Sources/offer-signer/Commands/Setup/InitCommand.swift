@@ -77,7 +77,7 @@ enum InitCommand: Command {
         return code
     }
 
-    /// Whether memory for keys can be locked; where it can't, the service needs to be told so as well.
+    /// Whether memory for keys can be locked; if not, the service needs the setting for that too.
     private static func beginCustody() throws(CommandError) -> Bool {
         do throws(CommandError) {
             try KeyCustody.begin(admitsUnlockedMemory: false)

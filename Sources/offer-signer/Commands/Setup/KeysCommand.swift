@@ -87,7 +87,7 @@ enum KeysCommand: Command {
         return .success
     }
 
-    /// Needs nothing but the database: in an emergency neither the configuration nor a key may be in the way.
+    /// Needs only the database: in an emergency, a problem with the configuration or a key must not block it.
     private static func change(
         _ keySwitch: KeySwitch,
         _ ledger: LedgerAccess,
@@ -122,9 +122,9 @@ enum KeysCommand: Command {
         return conclusion
     }
 
-    /// Whoever mistypes an id in an emergency should not take the key for switched off.
+    /// Warns about an id that was never used: it may be mistyped, and the intended key is then still enabled.
     private static func remark(on id: KeyID, _ keySwitch: KeySwitch) {
-        // It is switched off all the same; that this can't be read is no reason to say otherwise.
+        // The key is disabled in any case; a failed read here is no reason to say otherwise.
         guard (try? keySwitch.isUseOnRecord(of: id)) == false else { return }
         Terminal.complain("no use of a key \(id) is on record: if it has signed, look at its id again (keys list)")
     }

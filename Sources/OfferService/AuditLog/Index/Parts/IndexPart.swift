@@ -3,11 +3,11 @@ import Cryptography
 
 /// One row of a run: the postings of all keys in a range of keys.
 ///
-/// The ranges of a run's parts follow each other from 0 to `endOfKeys`, so whoever looks for a key finds either
-/// the one part that would have it, or notices that a part is missing. Bytes, numbers being little-endian and varints as
-/// in LEB128: 8 of checksum, then the end of the range less its first key, then for each key the difference to the one
-/// before it, the number of its entries, and their offsets, each less the one before it. Where a bit for every entry of
-/// the run is shorter, the number is 0 and the bits follow.
+/// The ranges of a run's parts cover 0 to `endOfKeys` without gaps. So a lookup of a key finds the one part that would
+/// have it, or detects that a part is missing. Layout, with little-endian numbers and LEB128 varints: 8 bytes of
+/// checksum; the end of the range minus its first key; for each key the difference from the key before it, the number
+/// of its entries, and their offsets, each minus the one before it. Where a bit for every entry of the run is shorter,
+/// the number is 0 and the bits follow.
 package struct IndexPart: Hashable, Sendable {
     /// Beyond every key.
     static let endOfKeys: UInt64 = 1 << 50
@@ -33,7 +33,7 @@ package struct IndexPart: Hashable, Sendable {
         self.init(run: run, firstKey: firstKey, bytes: checksum.littleEndianBytes + body)
     }
 
-    /// The entries that have a key; nil if this part does not tell, being damaged or not the right one.
+    /// The entries that have a key; nil if this part is damaged or does not cover the key.
     func entries(with key: UInt64, _ keys: IndexTermKeys) -> EntrySet? {
         guard bytes.count > 8, firstKey <= key else { return nil }
         let body = bytes[8...]

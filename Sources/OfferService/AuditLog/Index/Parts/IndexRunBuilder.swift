@@ -16,14 +16,14 @@ package struct IndexRunBuilder: Sendable {
     /// Key and offset in one word each, which sorts and compares quickly.
     private var words: [UInt64] = []
     private var recent = RecentKeys()
-    /// The entry at hand.
+    /// The current entry.
     private var entry = IndexedEntry()
 
     /// Begins a run; `previous` is the entry before its first one, on which depends what is counted.
     package init(run: Int64, keys: IndexTermKeys, previous: [UInt8]?) {
         self.run = run
         self.keys = keys
-        // At once, for all that a run is likely to need: it would else grow, and leave holes, in the memory of who adds entries.
+        // Reserved at once for a whole run: growth would otherwise fragment the memory of the thread that adds entries.
         words.reserveCapacity(keys.format.entriesPerRun * Self.usualTerms)
         guard let object = previous.flatMap({ try? JSONDocument($0) })?.root.object else { return }
         var text: [UInt8] = []
@@ -43,7 +43,7 @@ package struct IndexRunBuilder: Sendable {
     /// The index of the entry that comes next.
     package var nextEntry: Int64 { keys.format.entries(ofRun: run).lowerBound + Int64(count) }
 
-    /// Takes the next entry; false, and nothing is taken, if it is not one that the service wrote.
+    /// Adds the next entry; returns false and adds nothing if the entry is not a JSON object.
     package mutating func add(_ bytes: Span<UInt8>) -> Bool {
         entry.reset()
         if entry.scan(bytes) {
@@ -56,7 +56,7 @@ package struct IndexRunBuilder: Sendable {
         return true
     }
 
-    /// Takes the next entry from its document, which comes to the same and takes longer.
+    /// Adds the next entry from its parsed document: the same result, but slower.
     package mutating func add(_ object: JSONObject) {
         var text: [UInt8] = []
         entry.reset()

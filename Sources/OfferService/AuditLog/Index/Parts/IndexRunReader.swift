@@ -55,7 +55,7 @@ struct IndexRunReader {
         }
     }
 
-    /// What a run comes to, counted anew from where `begun` ends; it need not be whole.
+    /// The usage of a run, counted from the log after the end of `begun`; the run may be incomplete.
     func counted(_ run: Int64, from begun: IndexRunBuilder?) throws(AuditReadError) -> LogUsage? {
         var builder = begun
         if builder == nil { builder = try self.begun(run) }

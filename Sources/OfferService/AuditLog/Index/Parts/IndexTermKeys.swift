@@ -19,7 +19,7 @@ package struct IndexTermKeys: Hashable, Sendable {
         hash.code(of: value, followedBy: field.indexNumber) >> UInt64(64 - format.keyBits)
     }
 
-    /// The keys of which every entry that meets the condition has at least one.
+    /// The keys for a condition: every entry that meets it has at least one of them.
     func keys(of field: AuditQuery.Field, _ wanted: String) -> [UInt64] {
         var keys = [key(field, wanted.utf8.span)]
         if field == .user, let end = AuditQuery.transferKey(ofUser: wanted) {
@@ -30,7 +30,7 @@ package struct IndexTermKeys: Hashable, Sendable {
 }
 
 extension AuditQuery.Field {
-    /// Tells fields apart in a stored index, so these numbers are never changed.
+    /// Identifies the field in a stored index, so these numbers never change.
     fileprivate var indexNumber: UInt8 {
         switch self {
         case .event: 1

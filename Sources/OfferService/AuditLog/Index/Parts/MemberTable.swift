@@ -41,7 +41,7 @@ struct MemberName {
     }
 }
 
-/// Finds members by their names, each of which fits a word.
+/// Finds members by their names; every name fits in one word.
 struct MemberTable {
     static let all = MemberTable()
     static let caller = word("caller")

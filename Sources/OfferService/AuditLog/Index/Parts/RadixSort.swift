@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension [UInt64] {
-    /// The words in the order of some of their bits; those that have these in common stay in the order that they had.
+    /// The words sorted by some of their bits; words with equal bits keep their order.
     ///
-    /// Digit by digit from the lowest: the processor guesses wrongly how every other comparison ends.
+    /// Sorts digit by digit from the lowest, because the processor mispredicts every other comparison.
     func sorted(byBits bits: Range<UInt64>) -> [UInt64] {
-        // So many places to write to at once are still quick to reach, and a key of 40 bits has four digits.
+        // With 10 bits, the 1,024 write positions are still fast to reach, and a key of 40 bits has four digits.
         let digitBits: UInt64 = 10
         var (source, target) = (self, Array(repeating: 0, count: count))
         for low in stride(from: bits.lowerBound, to: bits.upperBound, by: Int(digitBits)) {
@@ -16,7 +16,7 @@ extension [UInt64] {
         return source
     }
 
-    /// Becomes the words, of which there are as many, in the order of one digit.
+    /// Fills the array with `words`, which has the same count, in the order of one digit.
     private mutating func distribute(_ words: Span<UInt64>, by digit: Digit) {
         var places = Array<Int>(repeating: 0, count: Int(digit.mask) + 1)
         var next = places.mutableSpan

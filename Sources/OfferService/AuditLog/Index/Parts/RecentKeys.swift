@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ledger
 
-/// The keys of values that came lately, of fields whose values come again and again.
+/// A cache of the keys of recent values, for fields with values that repeat often.
 ///
-/// To look for a value here takes a fraction of what its hash takes.
+/// A lookup here takes a fraction of the time of the hash.
 struct RecentKeys: Sendable {
     private struct Known: Sendable {
         let field: AuditQuery.Field
@@ -11,7 +11,7 @@ struct RecentKeys: Sendable {
         let key: UInt64
     }
 
-    /// At each place one of the values that lead to it.
+    /// One value for each hash slot.
     private var known: [Known?] = Array(repeating: nil, count: 64)
 
     /// What ``IndexTermKeys/key(_:_:)`` gives; the keys are the same for every call.
@@ -27,7 +27,7 @@ struct RecentKeys: Sendable {
 }
 
 extension AuditQuery.Field {
-    /// Whether it mostly has one of a few values; else it has another one in nearly every entry.
+    /// Whether the field mostly has one of a few values; other fields differ in nearly every entry.
     @inline(__always)
     fileprivate var comesAgain: Bool {
         switch self {

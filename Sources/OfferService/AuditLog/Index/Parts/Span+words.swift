@@ -22,7 +22,7 @@ extension Span<UInt8> {
             if word(at: place) != other.word(at: place) { return false }
             place += 8
         }
-        // The last eight bytes, of which some may have been compared already.
+        // The last eight bytes; some of them may have been compared already.
         return word(at: count - 8) == other.word(at: count - 8)
     }
 

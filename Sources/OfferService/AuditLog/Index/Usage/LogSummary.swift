@@ -11,10 +11,10 @@ package struct LogSummary: Sendable {
     /// Whether every entry of the span is counted; not while the index is far behind.
     package let isComplete: Bool
 
-    /// So many runs that the index does not have are counted entry by entry, and no more.
+    /// The maximum number of runs missing from the index that are counted entry by entry.
     private static let mostRunsCountedAnew = 8
 
-    /// Adds up what runs come to; those of which the index says nothing are looked at anew.
+    /// Adds up the usage of all runs; runs without stored usage are counted from the log.
     ///
     /// `from` and `until` are whole hours. Used by one thread.
     package init(

@@ -4,10 +4,10 @@ import Ledger
 
 /// Adds up ``LogUsage`` entry by entry.
 ///
-/// What was counted lately is kept by its bytes, since it mostly is what comes next: then nothing is turned into strings.
+/// Recent items are kept by their bytes, because they mostly come again; no strings are then made.
 struct UsageCounter: Sendable {
     private var counted = LogUsage()
-    /// At each place one of the items whose bytes lead to it.
+    /// One item for each hash slot.
     private var latest: [LatestUsage?] = Array(repeating: nil, count: 32)
     /// The grant of the entry before; both signatures of one answer are one decision.
     private var lastGrant: [UInt8] = []
@@ -71,7 +71,7 @@ struct UsageCounter: Sendable {
     private static let storeToken = Array(AuditEventName.storeToken.rawValue.utf8)
     private static let undecided = Array(LogUsage.Decision.undecided.rawValue.utf8)
 
-    /// Counts one thing; `code` is that of a refusal.
+    /// Counts one item; `code` is the code of a refusal, if it is one.
     private mutating func count(
         _ what: LatestUsage.Subject,
         _ name: IndexedEntry.Place?,

@@ -2,10 +2,10 @@
 import OfferDomain
 import ServiceRuntime
 
-/// Which apps production takes questions about, as far as its answers show.
+/// The apps that production answers questions about, as far as its answers show.
 ///
-/// Until an app's first release, production refuses each question about it with 401, as it does for a wrong key; the sandbox
-/// takes the same key.
+/// Until an app's first release, production refuses each question about it with 401, as it does for a wrong key. The
+/// sandbox takes the same key.
 final class AppReleases: Sendable {
     private enum Release: Sendable {
         case released
@@ -24,7 +24,7 @@ final class AppReleases: Sendable {
         self.clock = clock
     }
 
-    /// Whether production has answered a question about the app; then a 401 of it is no sign of an unreleased app.
+    /// Whether production has answered a question about the app; a later 401 is then no sign of an unreleased app.
     func isReleased(_ bundleID: BundleID) -> Bool {
         if case .released = known.withLock({ $0[bundleID] }) { true } else { false }
     }

@@ -17,14 +17,14 @@ extension AppStoreAnswer {
 
 /// Reads the members of one JSON object of an answer, and notes what does not fit.
 ///
-/// An array that is missing is a mismatch, never an empty one: “no subscriptions” must have been said. An entry of one that
-/// does not fit is left out, and spoils nothing else. An empty optional text counts as absent.
+/// A missing array is a mismatch, never an empty one: the App Store must state “no subscriptions”. An entry of an array
+/// that does not fit is left out; the others stay. An empty optional text counts as absent.
 struct AnswerReader {
     private(set) var object: ObjectReader
     private let mismatches: Mismatches
     private let leftOut: LeftOut
 
-    /// Where entries stand that were left out.
+    /// JSON pointers of the entries that were left out.
     private final class LeftOut {
         var pointers: [String] = []
     }
@@ -39,7 +39,7 @@ struct AnswerReader {
         self.leftOut = leftOut
     }
 
-    /// Where entries stand that were left out so far, as JSON pointers.
+    /// JSON pointers of the entries that were left out so far.
     var unreadable: [String] { leftOut.pointers }
 
     mutating func text(_ name: StaticString) -> String? {

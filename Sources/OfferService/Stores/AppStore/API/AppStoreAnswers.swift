@@ -72,7 +72,7 @@ package struct SubscriptionStatuses: Hashable, Sendable {
     package let appAppleID: Int64?
     /// One for each subscription group in which the customer has, or had, a subscription.
     package let groups: [Group]
-    /// Where entries stand that could not be read, as JSON pointers; they are left out.
+    /// JSON pointers of the entries that could not be read; they are left out.
     package let unreadable: [String]
 
     package init(appAppleID: Int64?, groups: [Group], unreadable: [String] = []) {
@@ -94,7 +94,7 @@ package struct TransactionHistory: Hashable, Sendable {
     package let revision: String?
     /// Whether these are all: false if there are more than the limit of pages.
     package let isComplete: Bool
-    /// Where entries stand that could not be read, as JSON pointers; they are left out.
+    /// JSON pointers of the entries that could not be read; they are left out.
     package let unreadable: [String]
 
     package init(
@@ -133,7 +133,7 @@ package struct NotificationHistory: Hashable, Sendable {
     package let items: [Item]
     /// Where to go on; `nil` at the end.
     package let nextPage: String?
-    /// Where entries stand that could not be read, as JSON pointers; they are left out.
+    /// JSON pointers of the entries that could not be read; they are left out.
     package let unreadable: [String]
 
     /// Whether the last page has been read.

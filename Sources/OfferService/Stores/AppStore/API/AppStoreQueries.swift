@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// Who asks the App Store, for which app, and where.
+/// The party, the app and the environment of a question to the App Store.
 package struct AppStoreAsking: Hashable, Sendable {
-    /// The app that is asked about, which is the token's `bid`, and for which the key is chosen.
+    /// The app that the question is about: it is the token's `bid` and determines the key.
     package let bundleID: BundleID
-    /// Whose share of the hourly budget is used.
+    /// The party that the hourly budget is charged to.
     package let party: Party
     /// Where the transaction is known to be, as its signed data says; `nil` asks production, then the sandbox.
     package let environment: StoreEnvironment?
-    /// For the whole question, pages and retries included; `nil` takes the policy's.
+    /// The time limit of the whole question with pages and retries; `nil` takes the policy's.
     package let overallMilliseconds: Int64?
 
     package init(
@@ -112,7 +112,7 @@ package struct NotificationHistoryQuery: Hashable, Sendable {
     }
 }
 
-/// Apple's name for a test notification that was asked for: 1 to 128 of `[A-Za-z0-9_-]`.
+/// Apple's name for a requested test notification: 1 to 128 of `[A-Za-z0-9_-]`.
 package struct TestNotificationToken: Hashable, Sendable, CustomStringConvertible {
     /// The token as Apple gave it.
     package let text: String

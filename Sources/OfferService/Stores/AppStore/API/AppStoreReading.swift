@@ -16,11 +16,11 @@ struct AppStoreReading: Sendable {
     /// The code for “not in this environment”, the only one after which the other environment is asked.
     static let transactionIDNotFound: Int64 = 4_040_010
 
-    /// Codes that say nothing of that id is known: an account, an original transaction, a transaction, an app transaction.
+    /// Codes for an unknown ID: of an account, an original transaction, a transaction or an app transaction.
     private static let notFound: Set<Int64> = [4_040_001, 4_040_005, transactionIDNotFound, 4_040_019]
-    /// Codes that Apple says to try again for.
+    /// Codes that allow another try, according to Apple.
     private static let retried: Set<Int64> = [4_040_002, 4_040_004, 4_040_006, 5_000_001]
-    /// Codes that say our app's id is wrong.
+    /// Codes for a wrong ID of our app.
     static let appUnknown: Set<Int64> = [4_000_002, 4_040_003]
 
     func read<Answer: AppStoreAnswer>(_ response: ClientResponse) -> StoreReading<Answer> {
@@ -45,7 +45,7 @@ struct AppStoreReading: Sendable {
         }
         let mismatches = Mismatches()
         var reader = AnswerReader(document.root, into: mismatches)
-        // Only where a value stands is told, not the value: it may be a customer's.
+        // The reason names only where a value is, not the value, which may be customer data.
         if let reason = mismatchOfAppOrEnvironment(&reader) {
             return .failure(.badAnswer(reason: reason), server: .failed)
         }
@@ -58,7 +58,7 @@ struct AppStoreReading: Sendable {
         return .answer(answer)
     }
 
-    /// An answer about another app, or from the other environment, is none to our question.
+    /// Why the answer does not fit the question (another app, the other environment); `nil` if it does.
     private func mismatchOfAppOrEnvironment(_ reader: inout AnswerReader) -> String? {
         if let found = reader.text("bundleId"), found != bundleID.text { return "it is about another app" }
         let expected =

@@ -5,10 +5,10 @@ package import Ledger
 package import OfferDomain
 
 extension AppStoreServerAPI {
-    /// Set App Account Token: of the current period and later ones.
+    /// Calls Set App Account Token, for the current period and later ones.
     ///
-    /// A repetition changes nothing.
-    /// `id` must be that of an original transaction. Where there is an error, the App Store may have set it all the same.
+    /// Repeating the call changes nothing.
+    /// `id` must identify an original transaction. After an error, the App Store may still have set the token.
     ///
     /// Source: Apple, [Set App Account Token](https://developer.apple.com/documentation/appstoreserverapi/set-app-account-token).
     ///
@@ -39,7 +39,7 @@ extension AppStoreServerAPI {
     }
 }
 
-/// The answer to what changes something: its status says it all.
+/// The answer to a request that changes something: only its status counts.
 private struct Done: AppStoreAnswer {
     private init() {}
 

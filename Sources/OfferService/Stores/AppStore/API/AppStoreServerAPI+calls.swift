@@ -6,7 +6,7 @@ package import OfferDomain
 import ServiceRuntime
 
 extension AppStoreServerAPI {
-    /// Get All Subscription Statuses: of all the subscriptions of the customer whose transaction that is.
+    /// Calls Get All Subscription Statuses, for all subscriptions of the transaction's customer.
     package func subscriptionStatuses(
         of id: TransactionID,
         _ asking: AppStoreAsking
@@ -47,10 +47,10 @@ extension AppStoreServerAPI {
         }
     }
 
-    /// Get Transaction History, version 2: all pages, at most the limit of them.
+    /// Calls Get Transaction History, version 2, for all pages up to the limit.
     ///
-    /// `id` is any transaction of the customer. `revision` is one from an earlier history with the same filter: only what
-    /// has changed since is wanted.
+    /// `id` is any transaction of the customer. `revision` comes from an earlier history with the same filter and
+    /// selects what has changed since.
     package func transactionHistory(
         of id: TransactionID,
         _ asking: AppStoreAsking,
@@ -71,9 +71,9 @@ extension AppStoreServerAPI {
         }
     }
 
-    /// Get Notification History: all pages, at most the limit of them, from the first or from where an earlier answer ended.
+    /// Calls Get Notification History, for all pages up to the limit, from the first or from an earlier answer's end.
     ///
-    /// `mostPages` is a lower limit.
+    /// `mostPages` can lower that limit.
     package func notificationHistory(
         _ query: NotificationHistoryQuery,
         from page: String? = nil,

@@ -7,19 +7,19 @@ import ServiceRuntime
 
 /// Asks the App Store Server API.
 ///
-/// Answers hold what Apple signed as it came: whoever uses them verifies it. The same question asked by several at once is
-/// asked of Apple once. Where a transaction's environment is not known, production is asked, and the sandbox only if
+/// Answers contain Apple's signed data as received; the caller verifies it. Equal questions at the same time cause one
+/// request. If a transaction's environment is unknown, production is asked first. The sandbox follows only if
 /// production does not know the transaction, or refuses the app, as it does until the app's first release.
 ///
 /// Source: Apple, [App Store Server API](https://developer.apple.com/documentation/appstoreserverapi).
 package final class AppStoreServerAPI: Sendable {
-    /// Whose environment has been learned.
+    /// A transaction with an environment that an earlier answer has shown.
     struct Learned: Hashable, Sendable {
         let bundleID: BundleID
         let transactionID: TransactionID
     }
 
-    /// The most transactions whose environment is remembered.
+    /// The maximum number of transactions with a remembered environment.
     private static let mostLearned = 20_000
 
     let gateway: StoreGateway
@@ -79,8 +79,8 @@ package final class AppStoreServerAPI: Sendable {
 
     /// Runs `ask` in the environments where the transaction may be, until one knows it.
     ///
-    /// Production answers 401 to each question about an app that was never released, whose purchases the sandbox knows. So
-    /// that does not end the question; the sandbox, which takes the same key, shows whether the key is wrong.
+    /// Production answers 401 to each question about an app that was never released; the sandbox knows its purchases.
+    /// So a 401 does not end the question. The sandbox takes the same key, so it shows whether the key is wrong.
     func inItsEnvironment<Answer: Sendable>(
         _ id: TransactionID,
         _ asking: AppStoreAsking,
@@ -118,9 +118,9 @@ package final class AppStoreServerAPI: Sendable {
         if isRefused { releases.noteUnreleased(asking.bundleID) }
     }
 
-    /// One request to one environment, with its retries; after a 401 once more with a new token.
+    /// Sends one request to one environment, with retries; after a 401, repeats it once with a new token.
     ///
-    /// The App Store answers 401 now and then to a token that is good.
+    /// The App Store sometimes answers 401 to a valid token.
     func ask<Answer: AppStoreAnswer>(
         _ endpoint: AppStoreEndpoint,
         in environment: StoreEnvironment,
@@ -142,7 +142,7 @@ package final class AppStoreServerAPI: Sendable {
             quota: .perHour(endpoint.perHour(in: environment)),
             party: asking.party
         )
-        // Of a wrong key the sandbox's refusal tells, which is asked next.
+        // The sandbox is asked next, and its refusal shows if the key is wrong.
         call.mayBeUnreleased =
             environment == .production && asking.environment == nil && !releases.isReleased(asking.bundleID)
         var isRenewed = environment == .production && releases.isUnreleased(asking.bundleID)
@@ -192,7 +192,7 @@ package final class AppStoreServerAPI: Sendable {
 
     /// Logs that an entry of an answer was left out, with where its fault is.
     ///
-    /// The member tells no value: that may be a customer's.
+    /// The member contains no value, as that may be customer data.
     func leftOut(
         _ member: String,
         _ bundleID: BundleID,
@@ -208,7 +208,7 @@ package final class AppStoreServerAPI: Sendable {
         )
     }
 
-    /// Logs what only the operator, or whoever sends requests, can put right; the code is Apple's own.
+    /// Logs errors that only the operator or the caller can fix; the code is Apple's own.
     private func note(_ error: StoreError, _ call: StoreCall) {
         let account = call.account
         switch error {

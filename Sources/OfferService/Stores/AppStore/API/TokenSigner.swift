@@ -5,9 +5,9 @@ import JSON
 package import Ledger
 package import OfferDomain
 
-/// Signs the tokens by which the App Store knows who asks it.
+/// Signs the tokens that identify the service to the App Store.
 package protocol TokenSigner: Sendable {
-    /// The key that would sign for that app now; `nil` if there is none.
+    /// The key that signs for the app now; `nil` if the app has none.
     func keyID(for bundleID: BundleID) -> KeyID?
 
     /// Records the use of the key, then signs.
@@ -66,9 +66,9 @@ package struct KeyRingTokenSigner: TokenSigner {
     private let record: @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
 
     /// - Parameters:
-    ///   - gate: What keeps keys from being used.
+    ///   - gate: Blocks the use of keys.
     ///   - key: The key that signs for an app, as the ring has it now.
-    ///   - record: Makes the use of the key durable before it happens; what it throws keeps it from happening.
+    ///   - record: Makes the use of the key durable before it happens; an error prevents the use.
     package init(
         gate: KeyGate = KeyGate(),
         key: @escaping @Sendable (BundleID) -> SigningKey?,

@@ -16,7 +16,7 @@ package enum CatchUpError: Error, Sendable {
     case nothingToRead
 }
 
-/// Everything that a catch-up needs, put together for one command; it may run beside the service, or alone.
+/// Everything that a catch-up command needs; it may run beside the service, or alone.
 package final class CatchUpSession: Sendable {
     /// What is wanted; `nil` is all that there is.
     package struct Wish: Sendable {
@@ -44,10 +44,10 @@ package final class CatchUpSession: Sendable {
     private let stores: Stores
     private let catchUp: NotificationCatchUp
 
-    /// Reads keys and offers, opens the database and starts what asks the store.
+    /// Reads keys and offers, opens the database and starts the store clients.
     ///
-    /// The database must be there already: in one that is made only now, nobody would read what is written.
-    /// `party` is the name under which the store's budget is used.
+    /// The database must already exist: in a new one, no service would read what the catch-up writes.
+    /// `party` is the name that the store's budget is charged to.
     package init(
         _ settings: Settings,
         party: Party,
@@ -59,7 +59,7 @@ package final class CatchUpSession: Sendable {
         ledger = LedgerAccess(location: settings.database, clock: clock)
         guard ledger.exists else { throw .ledger(.databaseGone) }
         let metrics = Metrics()
-        // What happens is told by the tallies.
+        // The tallies report what happens.
         let log = Log(level: .error, clock: clock, sink: { _ in })
         let connection: any DatabaseConnection
         do throws(StorageError) {
@@ -110,7 +110,7 @@ package final class CatchUpSession: Sendable {
 
     /// Catches up with one app and environment after the other.
     ///
-    /// `progress` is told after each page, and `done` when there is no more to read of one.
+    /// `progress` is called after each page, and `done` after each app and environment.
     package func run(
         _ wish: Wish,
         progress: @escaping @Sendable (CatchUpTally) -> Void,
@@ -178,7 +178,7 @@ package final class CatchUpSession: Sendable {
         }
     }
 
-    /// As of each start of the service, it is on record which keys were loaded before any of them is used.
+    /// Records which keys are loaded before any of them is used, as each start of the service does.
     private func keysToUse(_ spans: [NotificationCatchUp.Span]) -> [AuditEvent] {
         var events: [AuditEvent] = []
         var known: Set<KeyID> = []

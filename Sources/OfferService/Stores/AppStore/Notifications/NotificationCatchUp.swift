@@ -6,8 +6,8 @@ package import ServiceRuntime
 
 /// Reads which notifications the App Store has sent, and takes in those that never arrived.
 ///
-/// Each page is durable before the next one is asked for, so what ends early can simply be begun again: what is on record
-/// already is known by its id.
+/// Each page is durable before the next one is requested. A catch-up that ended early can simply start again: the ID
+/// identifies each notification that is already recorded.
 package struct NotificationCatchUp: Sendable {
     /// What is wanted of one app in one environment.
     package struct Span: Hashable, Sendable {
@@ -35,10 +35,10 @@ package struct NotificationCatchUp: Sendable {
     private let pause: Pause
 
     /// - Parameters:
-    ///   - api: Is asked.
+    ///   - api: Sends the requests.
     ///   - receiver: Takes in what comes.
-    ///   - party: Whose share of the hourly budget is used.
-    ///   - clock: Says until when notifications are wanted.
+    ///   - party: The party that the hourly budget is charged to.
+    ///   - clock: Gives the end of the requested time span.
     ///   - pause: Waits while the store asks for it, or does not answer.
     package init(
         api: AppStoreServerAPI,
@@ -59,9 +59,9 @@ package struct NotificationCatchUp: Sendable {
     /// Twenty notifications each; more would be an answer without end.
     private static let mostPages = 200_000
 
-    /// Reads to the end, or until something is in the way, which the tally then has.
+    /// Reads to the end, or to the first obstacle, which the tally then contains.
     ///
-    /// `progress` is told after each page.
+    /// `progress` is called after each page.
     package func run(
         _ span: Span,
         under configuration: Snapshot,
@@ -118,7 +118,7 @@ package struct NotificationCatchUp: Sendable {
         }
     }
 
-    /// How long to wait before the same page is asked for again; `nil` if that is of no use, or would take too long.
+    /// How long to wait before the same page is requested again; `nil` if a retry is useless or the wait is too long.
     private func waitMilliseconds(after failures: Int, _ error: StoreError) -> Int64? {
         switch error {
         case .unavailable, .rateLimited, .budgetSpent: break
@@ -130,7 +130,7 @@ package struct NotificationCatchUp: Sendable {
         return wait <= Self.longestWait ? wait : nil
     }
 
-    /// Where the store names no time; after the last of them it is up to the person to begin again.
+    /// The pauses if the store names no time; after the last one, the operator has to start again.
     private static let waits: [Int64] = [2000, 5000, 15_000, 30_000]
     private static let longestWait: Int64 = 900_000
 
@@ -141,7 +141,7 @@ package struct NotificationCatchUp: Sendable {
         case refused(NotificationRefusal)
     }
 
-    /// Waits a while for what may become known, as whether a certificate has been revoked.
+    /// Retries for a while after a temporary fault, such as an unknown revocation status.
     private func take(_ signedPayload: [UInt8], _ configuration: Snapshot) async -> Outcome {
         var attempts = 0
         while true {

@@ -7,17 +7,17 @@ package import ServiceRuntime
 
 /// Why a notification was not taken in; these are all the ways.
 package enum NotificationRefusal: Error, Sendable {
-    /// It is not one that the App Store signed for one of our apps, or what is in it is not as it must be.
+    /// The App Store did not sign it for one of our apps, or its content is not as required.
     case unacceptable(SignedDataFault)
-    /// So much of that party waits to be verified that it was not looked at.
+    /// The service did not examine it, because too much from that party waits for verification.
     case notExamined
     /// It could not be recorded.
     case notRecorded(LedgerError)
 }
 
-/// Takes in what the App Store tells of its own accord.
+/// Receives what the App Store sends on its own initiative.
 ///
-/// Whoever brings it, and how often, and in which order, makes no difference to what is known afterwards.
+/// Sender, duplicates and order make no difference to what is known afterwards.
 package struct NotificationReceiver: Sendable {
     private let store: AppStore
     private let committer: Committer
@@ -28,7 +28,7 @@ package struct NotificationReceiver: Sendable {
     ///   - store: Verifies what came.
     ///   - committer: Records it.
     ///   - metrics: Counts them by type and outcome.
-    ///   - log: Told of those that Apple signed for one of our apps and that are refused all the same.
+    ///   - log: Receives refusals, above all of notifications that Apple signed for one of our apps.
     package init(
         store: AppStore,
         committer: Committer,
@@ -41,9 +41,9 @@ package struct NotificationReceiver: Sendable {
         self.log = log
     }
 
-    /// Verifies a notification with all that is in it; returns when it is durable that it was received.
+    /// Verifies a notification and its contents; returns once its receipt is durable.
     ///
-    /// `signedPayload` is a compact JWS, `body` what is relayed of it; the party is who brings it.
+    /// `signedPayload` is a compact JWS, `body` is what is relayed of it, and the party is the sender.
     package func receive(
         _ signedPayload: [UInt8],
         relayed body: [UInt8]? = nil,
@@ -74,8 +74,8 @@ package struct NotificationReceiver: Sendable {
 
     private typealias Opened = (notification: AppStoreNotification, evidence: SubscriptionEvidence)
 
-    /// Apple proves itself by nothing but its signature, so whoever reaches the port can make us verify one: here under
-    /// certificates that are remembered, which takes one signature check, and on the threads that verify under others.
+    /// Verifies a notification, which any sender may post, as only the signature identifies Apple: here under
+    /// remembered certificates, which takes one signature check, and otherwise on the verifier threads.
     private func opened(
         _ signedPayload: [UInt8],
         from party: Party,
@@ -123,7 +123,7 @@ package struct NotificationReceiver: Sendable {
     ) -> NotificationRefusal {
         metrics.count(.notificationsRefused(reason: fault.label))
         guard isOurs || fault.isOfGenuineData else {
-            // What strangers send is counted only, or they could fill the log.
+            // Unauthenticated data is logged only at debug level, or it could fill the log.
             log(.debug, Self.refused, ["reason": .text(fault.label)])
             return .unacceptable(fault)
         }
@@ -136,7 +136,7 @@ package struct NotificationReceiver: Sendable {
         if isOurs {
             log(.warning, Self.refused, values)
         } else {
-            // Of other apps there is no end, and whoever has one may send its notifications.
+            // The number of other apps has no limit, and each app's owner may send its notifications here.
             log.onceAMinute(.warning, Self.refused, of: fault.label, values)
         }
         return .unacceptable(fault)
@@ -144,7 +144,7 @@ package struct NotificationReceiver: Sendable {
 
     private static let refused: StaticString = "a notification was refused"
 
-    /// Counts and logs a body without a signed notification, which anybody may send.
+    /// Counts and logs a body without a signed notification; any sender may post one.
     func refuse(_ body: UnsignedNotification, under configuration: Snapshot) {
         metrics.count(.notificationsRefused(reason: body.label))
         guard case .versionOne(let notification) = body else {

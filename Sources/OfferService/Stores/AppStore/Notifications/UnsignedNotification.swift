@@ -37,7 +37,7 @@ struct VersionOneNotification {
 
     private static let members = ["unified_receipt", "latest_receipt", "password", "bid", "environment"]
 
-    /// Anybody may send such a body, so nothing else of it gets into the log.
+    /// Any sender may post such a body, so only a type of this form gets into the log.
     private static func isWord(_ text: String) -> Bool {
         text.utf8.count <= 64
             && text.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) || $0 == UInt8(ascii: "_") }

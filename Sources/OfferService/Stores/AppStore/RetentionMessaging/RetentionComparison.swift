@@ -48,7 +48,7 @@ struct RetentionComparison {
             + "name its ID here."
     }
 
-    /// What the list does not tell has to be looked at by a person.
+    /// A person must check what the list does not state.
     private var imageNotes: [Finding] {
         let untold = Set(setup.messages.filter { $0.hasImage == nil }.map(\.id))
         let members = shown.messages.filter { $0.isBeside && untold.contains($0.id) }.map(\.member)

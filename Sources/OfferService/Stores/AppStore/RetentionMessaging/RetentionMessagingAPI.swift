@@ -121,7 +121,7 @@ package struct UploadedMessage: Hashable, Sendable {
     package let id: UniqueID
     /// `PENDING`, `APPROVED` or `REJECTED`; others may come.
     package let state: String
-    /// `nil` if the list does not tell, as Apple documents it.
+    /// `nil` if the list does not state it, as in Apple's documentation.
     package let hasImage: Bool?
 
     package init(id: UniqueID, state: String, hasImage: Bool? = nil) {

@@ -27,14 +27,14 @@ enum OCSPQuestionError: Error, Hashable, Sendable {
 
 /// Asks the responders that a certificate names whether it has been revoked.
 ///
-/// The certificate must be of a chain that was verified: what anybody sends must not decide whom we call. Plain HTTP is
-/// right here, since responses are signed. Source: RFC 6960 appendix A.
+/// The certificate must belong to a verified chain: unverified input must not decide which hosts the service calls.
+/// Plain HTTP is right here, since responses are signed. Source: RFC 6960 appendix A.
 struct OCSPQuestion: Sendable {
     let certificate: Certificate
     let issuer: Certificate
     let nonce: [UInt8]
 
-    /// The first answer that is believed, of the responders in the certificate's order; else how the last one failed.
+    /// The first valid answer, in the certificate's order of responders; otherwise the error of the last one.
     func ask(_ transport: any Transport, _ clock: WallClock) async -> Result<OCSPStatus, OCSPQuestionError> {
         let request: OCSPRequest
         do {

@@ -3,15 +3,15 @@ import Configuration
 import Cryptography
 import HTTP
 
-/// The monitor with the client that it asks by.
+/// The revocation monitor with its HTTP client.
 ///
-/// A client of its own, because it alone may use plain HTTP, and so that responders can't take connections, time or
-/// memory from the stores.
+/// The client is separate because only it may use plain HTTP. So responders can't take connections, time or memory from
+/// the stores.
 struct Revocation: Sendable {
     let monitor: RevocationMonitor
     private let client: Client
 
-    /// `nil` if nobody is to be asked.
+    /// `nil` if revocation checks are off.
     init?(_ check: RevocationCheck, _ runtime: Runtime) throws(ClientError) {
         guard check != .off else { return nil }
         client = try Client(

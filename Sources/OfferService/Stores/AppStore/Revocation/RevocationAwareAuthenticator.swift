@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 
-/// Takes signed data as genuine if its signature and its chain are, and none of its certificates has been revoked.
+/// Accepts signed data if its signature and its chain are valid and none of its certificates has been revoked.
 ///
-/// Responders are asked only about chains under which a signature was verified, so nobody but the App Store can make us
-/// call anybody.
+/// Responders are asked only about chains that verified a signature. So only the App Store can make the service call a
+/// responder.
 package struct RevocationAwareAuthenticator: SignedDataAuthenticator {
     private let verifier: SignedDataVerifier
     private let monitor: RevocationMonitor

@@ -5,9 +5,9 @@ package import HTTP
 import OfferDomain
 package import ServiceRuntime
 
-/// Knows which certificates of verified chains have been revoked, by asking their OCSP responders in the background.
+/// Knows which certificates of verified chains have been revoked; asks their OCSP responders in the background.
 ///
-/// Nobody waits for a responder: whoever asks here is told what is known, and what is not known is asked for.
+/// No caller waits for a responder. It gets the known status, and the monitor requests an unknown one.
 package final class RevocationMonitor: Sendable {
     private struct State {
         var table: RevocationTable
@@ -25,10 +25,10 @@ package final class RevocationMonitor: Sendable {
     private let log: Log
     private let state: Guarded<State>
 
-    /// A monitor for `background` or `required` that knows so many certificates at a time.
+    /// Creates a monitor for `background` or `required` that holds at most `capacity` certificates.
     ///
-    /// Its transport must allow plain HTTP and have limits of its own, as whom it calls is written in certificates. It
-    /// pauses between looks at what is to be renewed.
+    /// Its transport must allow plain HTTP. It must have its own limits, as certificates name the hosts that it calls.
+    /// The monitor pauses between its checks for answers to renew.
     package init(
         _ check: RevocationCheck,
         transport: any Transport,
@@ -47,7 +47,7 @@ package final class RevocationMonitor: Sendable {
         state = Guarded(State(table: RevocationTable(capacity: capacity)))
     }
 
-    /// From now on answers are renewed before they end, also when their certificates are not met meanwhile.
+    /// Starts to renew answers before they expire, even if their certificates do not appear again meanwhile.
     package func start() {
         let pause = pause
         let renewal = Task { [weak self] in
@@ -59,7 +59,7 @@ package final class RevocationMonitor: Sendable {
         state.withLock { $0.renewal = renewal }
     }
 
-    /// From now on nobody is asked; questions under way end with their transport.
+    /// Stops asking responders; questions in flight end with their transport.
     package func stop() {
         let renewal = state.withLock { state in
             state.isStopped = true
@@ -68,9 +68,9 @@ package final class RevocationMonitor: Sendable {
         renewal?.cancel()
     }
 
-    /// Refuses a chain of which a certificate has been revoked or, if that is demanded, is not known to be good.
+    /// Refuses a chain with a revoked certificate or, if `required`, with a certificate that is not known to be good.
     ///
-    /// The chain must be one under which a signature was verified: its responders are asked.
+    /// The chain must have verified a signature, because its responders are asked.
     ///
     /// - Throws: `SignedDataError.chain` with `revoked`, or `SignedDataError.revocationUnknown`.
     package func check(_ chain: VerifiedChain, at unixSeconds: Int64) throws(SignedDataError) {
@@ -103,7 +103,7 @@ package final class RevocationMonitor: Sendable {
     }
 
     private func settle(_ subject: RevocationSubject, _ result: Result<OCSPStatus, OCSPQuestionError>) {
-        // What is counted is in force already, and has been said.
+        // The counter follows last: by then the result is in force and logged.
         defer { metrics.count(.ocspQuestions(certificate: subject.role.rawValue, outcome: Self.outcome(result))) }
         let (now, unixSeconds, jitter) = (uptime.milliseconds, clock.now().seconds, random.next())
         let change = state.withLock { $0.table.settle(subject, result, at: now, unixSeconds, jitter: jitter) }
@@ -142,7 +142,7 @@ package final class RevocationMonitor: Sendable {
 extension RevocationMonitor {
     private var records: [RevocationSubject: RevocationRecord] { state.withLock { $0.table.records } }
 
-    /// What whoever runs the service should know of; none of it stops the service.
+    /// Problems that the operator should know about; none of them stops the service.
     package var warnings: [Obstacle] {
         let unixSeconds = clock.now().seconds
         return records.compactMap { subject, record -> Obstacle? in
@@ -163,7 +163,7 @@ extension RevocationMonitor {
         }.sorted { $0.detail < $1.detail }
     }
 
-    /// How many certificates stand how, and how old the answers are.
+    /// The number of certificates by status, and the age of the answers.
     package var gauges: [Gauge] {
         let (now, unixSeconds) = (uptime.milliseconds, clock.now().seconds)
         let records = records

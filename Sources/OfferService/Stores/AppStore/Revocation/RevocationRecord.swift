@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 
-/// What is known of one certificate, and when its responder is to be asked again.
+/// What is known about one certificate, and when to ask its responder again.
 ///
-/// Pure. `now` is in milliseconds of a clock that does not jump, for when to ask; `unixSeconds`, in seconds since 1970 UTC,
-/// is for how long an answer holds.
+/// Pure. `now`, in milliseconds of a clock that does not jump, says when to ask. `unixSeconds`, in seconds since 1970
+/// UTC, decides how long an answer is valid.
 struct RevocationRecord: Sendable {
     enum Standing: String, CaseIterable, Hashable, Sendable {
         case good, revoked
-        /// Nobody has answered yet, or not of late, or the responder does not know the certificate.
+        /// No responder has answered yet or recently, or it does not know the certificate.
         case unknown
     }
 
@@ -41,17 +41,17 @@ struct RevocationRecord: Sendable {
         }
     }
 
-    /// Whether whoever calls this is to ask now, and then to ``settle(_:at:_:jitter:)``: one at a time.
+    /// Whether the caller must ask now and then call ``settle(_:at:_:jitter:)``; only one caller at a time must.
     mutating func claim(at now: Int64) -> Bool {
         guard !isBeingAsked, now >= askAt else { return false }
         isBeingAsked = true
         return true
     }
 
-    /// Takes in what came of a question.
+    /// Records the result of a question.
     ///
-    /// `revoked` is final, as whoever stands between us and a responder could bring up an older answer. An answer is used
-    /// for half of its time and an hour at most, so that there is time left to ask again; after failures the pauses grow
+    /// `revoked` is final, because an attacker between us and a responder could replay an older answer. An answer is
+    /// used for half of its time and an hour at most, so that time is left to ask again. After failures the pauses grow
     /// from a quarter of a minute to a quarter of an hour. `jitter`, any number, keeps services from asking in step.
     mutating func settle(
         _ result: Result<OCSPStatus, OCSPQuestionError>,

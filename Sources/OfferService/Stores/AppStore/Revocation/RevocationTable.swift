@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
 
-/// A certificate of a verified chain, with the one that issued it; together they name a question.
+/// A certificate of a verified chain with its issuer; the two identify an OCSP question.
 struct RevocationSubject: Hashable, Sendable {
     let certificate: Certificate
     let issuer: Certificate
@@ -16,7 +16,7 @@ struct RevocationSubject: Hashable, Sendable {
     }
 }
 
-/// The records of so many certificates, by certificate and issuer; the one not met for longest makes room.
+/// The records of at most `capacity` certificates, by certificate and issuer; the least recently used makes room.
 struct RevocationTable: Sendable {
     private let capacity: Int
     private(set) var records: [RevocationSubject: RevocationRecord] = [:]
@@ -25,7 +25,7 @@ struct RevocationTable: Sendable {
         self.capacity = max(2, capacity)
     }
 
-    /// How the certificate stands, and whether whoever calls this is to ask.
+    /// Returns the status of the certificate, and whether the caller must ask its responder.
     mutating func meet(
         _ subject: RevocationSubject,
         at now: Int64,
@@ -53,7 +53,7 @@ struct RevocationTable: Sendable {
         return (before, after)
     }
 
-    /// What is to be asked now without having been met again; forgets certificates that have expired.
+    /// Returns the certificates with a question that is due, used or not; forgets certificates that have expired.
     mutating func due(at now: Int64, _ unixSeconds: Int64) -> [RevocationSubject] {
         records = records.filter { unixSeconds < $0.key.certificate.notAfter }
         var due: [RevocationSubject] = []
@@ -61,7 +61,7 @@ struct RevocationTable: Sendable {
         return due
     }
 
-    /// What has been revoked goes last: to forget it would be to believe it again.
+    /// Drops revoked certificates last: the monitor would believe a forgotten one again.
     private mutating func makeRoom(at unixSeconds: Int64) {
         guard records.count >= capacity else { return }
         let oldest = records.min { first, second in

@@ -4,8 +4,8 @@ import Ledger
 import OfferDomain
 
 extension ClientResponse {
-    /// `Retry-After` as RFC 9110 section 10.2.3 has it, in seconds or as a date; what is not within the next hours is
-    /// ignored.
+    /// `Retry-After` as in RFC 9110 section 10.2.3, in seconds or as a date; ignored unless it is within the next
+    /// `hours` hours.
     func retryAfter(at now: Timestamp, withinHours hours: Int = 1) -> Timestamp? {
         guard let text = headers.only("retry-after"), (1...40).contains(text.count) else { return nil }
         let time: Timestamp?
@@ -18,7 +18,7 @@ extension ClientResponse {
         return time
     }
 
-    /// The store has enough of us: until the time that it names, or else for as long as a retry waits.
+    /// The store limits our requests: until the time that it names, otherwise for as long as a retry waits.
     func rateLimit<Answer>(at now: Timestamp) -> StoreReading<Answer> {
         if let time = retryAfter(at: now) { return .limited(until: time) }
         return .retry(.rateLimited(retryAfter: nil), server: .succeeded)

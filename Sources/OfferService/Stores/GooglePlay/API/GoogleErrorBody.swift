@@ -5,9 +5,9 @@ import JSON
 ///
 /// Source: Google, [Errors](https://developers.google.com/android-publisher/errors).
 struct GoogleErrorBody: Hashable, Sendable {
-    /// `errors[0].reason`, as `purchaseTokenNotFound`; where there is none, `status`, as `NOT_FOUND`; else empty.
+    /// `errors[0].reason`, such as `purchaseTokenNotFound`; otherwise `status`, such as `NOT_FOUND`; otherwise empty.
     let reason: String
-    /// What it says to people; empty if it says nothing.
+    /// The message for people; empty if there is no message.
     let message: String
 
     /// Reads the body of an error; `nil` if it is something else, as a proxy's page.
@@ -20,7 +20,7 @@ struct GoogleErrorBody: Hashable, Sendable {
         reason = Self.word(first?.object?["reason"]) ?? Self.word(error["status"]) ?? ""
     }
 
-    /// Letters, digits and `_` only, so that it can stand in a log and in a metric.
+    /// Letters, digits and `_` only, so that logs and metrics can contain it.
     private static func word(_ value: JSONValue?) -> String? {
         guard let text = value?.string, (1...64).contains(text.utf8.count) else { return nil }
         let isWord = text.utf8.allSatisfy { byte in

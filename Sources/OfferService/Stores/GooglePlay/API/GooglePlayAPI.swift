@@ -8,13 +8,13 @@ package import ServiceRuntime
 
 /// Asks the Google Play Developer API.
 ///
-/// What Google answers is given on as it came; whoever uses it decodes it.
+/// Answers are passed on as received; the caller decodes them.
 ///
 /// Source: Google, [Google Play Developer API](https://developers.google.com/android-publisher/api-ref/rest/v3).
 package final class GooglePlayAPI: Sendable {
     private let gateway: StoreGateway
     private let tokens: GoogleAccessTokens
-    /// Has Google decode what apps prove themselves by, as the same accounts.
+    /// Has Google decode the integrity tokens of apps, with the same accounts.
     let integrity: PlayIntegrityAPI
     private let clock: WallClock
     let log: Log
@@ -23,9 +23,9 @@ package final class GooglePlayAPI: Sendable {
 
     /// - Parameters:
     ///   - gateway: Sends the requests; all stores may share one.
-    ///   - signer: Signs the assertions for which Google gives tokens.
+    ///   - signer: Signs the assertions that Google exchanges for access tokens.
     ///   - clock: For tokens and for when an answer was given.
-    ///   - log: Told when Google refuses us.
+    ///   - log: Receives Google's refusals.
     ///   - origins: Google's own unless a setting says otherwise.
     ///   - maximumPages: Of one list: 100 offers or 25 subscriptions each.
     package init(
@@ -51,8 +51,8 @@ package final class GooglePlayAPI: Sendable {
 
     /// What Google knows of a purchase: `purchases.subscriptionsv2.get`.
     ///
-    /// Asked anew each time, since it is asked because something has changed; a question already under way may have been
-    /// answered before that.
+    /// Each call sends a new request, because something has changed: the answer to a request in flight may be from
+    /// before that change.
     package func subscriptionPurchase(
         _ token: PurchaseToken,
         _ asking: GooglePlayAsking
@@ -181,7 +181,7 @@ package final class GooglePlayAPI: Sendable {
         }
     }
 
-    /// For a list with all its pages; nobody waits for it but who has no copy yet.
+    /// For a list with all its pages; only callers without a copy wait for it.
     private static let listMilliseconds: Int64 = 60_000
 }
 
@@ -198,7 +198,7 @@ extension GooglePlayAPI: GooglePlayListing {
 }
 
 extension Log {
-    /// Logs what only the operator can put right.
+    /// Logs errors that only the operator can fix.
     func note(_ error: StoreError, _ endpoint: String, about packageName: PackageName, as account: GoogleEmail) {
         let reason: String
         switch error {

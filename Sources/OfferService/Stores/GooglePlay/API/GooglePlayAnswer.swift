@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
 
-/// Who asks Google Play, and about which app.
+/// The party and the app of a question to Google Play.
 package struct GooglePlayAsking: Hashable, Sendable {
-    /// The app that is asked about, for which the service account is chosen.
+    /// The app that the question is about; it determines the service account.
     package let packageName: PackageName
-    /// Whose share of the budget is used.
+    /// The party that the budget is charged to.
     package let party: Party
-    /// For the whole question, pages and retries included; `nil` takes the policy's.
+    /// The time limit of the whole question with pages and retries; `nil` takes the policy's.
     package let overallMilliseconds: Int64?
 
     package init(packageName: PackageName, party: Party, overallMilliseconds: Int64? = nil) {
@@ -33,12 +33,12 @@ package struct GooglePlayAnswer: Hashable, Sendable {
 /// What Google Play knows of a purchase token.
 package enum GooglePlayLookup: Hashable, Sendable {
     case found(GooglePlayAnswer)
-    /// It was a purchase once, and is no longer told of.
+    /// It was a purchase, but Google no longer reports it.
     case gone(Departure)
     /// It is no purchase of this app's.
     case notFound
 
-    /// Why a purchase is no longer told of.
+    /// Why Google no longer reports a purchase.
     package enum Departure: Hashable, Sendable {
         /// It ended more than 60 days ago.
         case endedLongAgo

@@ -32,7 +32,7 @@ package enum GooglePlayEndpoint: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// How many entries of a list are asked for at once.
+    /// How many entries of a list one request asks for.
     var pageSize: Int {
         switch self {
         case .subscriptions: 25

@@ -4,11 +4,11 @@ import JSON
 import Ledger
 import OfferDomain
 
-/// Makes sense of what Google Play answers, by status and reason.
+/// Interprets Google Play's answers, by status and reason.
 ///
-/// A status alone decides little: 401 comes for a token that has ended and for an account without rights, 403 for those and
-/// for too many requests, and any of them from a proxy that Google knows nothing of. What is definite (not found, gone,
-/// no rights) is believed only with a body of Google's.
+/// A status alone decides little: 401 means an expired token or an account without rights, 403 means no rights or too
+/// many requests, and a proxy may send any of them without Google. A definite answer (not found, gone, no rights)
+/// counts only with a body of Google's.
 struct GooglePlayReading: Sendable {
     let now: Timestamp
 
@@ -16,7 +16,7 @@ struct GooglePlayReading: Sendable {
         "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded", "RESOURCE_EXHAUSTED",
     ]
     private static let lacksRights: Set<String> = ["permissionDenied", "PERMISSION_DENIED", "insufficientPermissions"]
-    /// What a token is answered with that is none, or is another app's.
+    /// Google's reasons for a token that is invalid or belongs to another app.
     private static let foreignToken: Set<String> = ["invalid", "purchaseTokenDoesNotMatchPackageName"]
 
     /// A page of a list; `nil` for an empty answer: 204, or an object without members.

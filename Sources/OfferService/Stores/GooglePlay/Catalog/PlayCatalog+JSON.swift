@@ -6,8 +6,8 @@ package import OfferDomain
 extension PlayCatalog {
     /// Reads what Google Play lists of an app, all pages of both lists.
     ///
-    /// An entry that is not as it should be is in the catalog as unusable; members that are not known here are passed
-    /// over. A page without a list is an empty one, which is how Google Play says so.
+    /// The catalog lists an invalid entry as unusable; unknown members are ignored. A page without a list is an empty
+    /// one, which is how Google Play says so.
     ///
     /// Source: Google, [subscriptions.list](https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions/list)
     /// and [offers.list](https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions.basePlans.offers/list).
@@ -45,7 +45,7 @@ extension PlayCatalog {
 /// What became of one entry of a list.
 private enum ListedEntry<Name, Value: Hashable & Sendable> {
     case named(Name, Listed<Value>)
-    /// Its ids can't be read, so nobody who asks for one could be told.
+    /// Its IDs can't be read, so it can't be reported to a caller that asks for one.
     case stray(ListingFault)
 
     var stray: ListingFault? {
@@ -96,11 +96,11 @@ extension ListedEntry where Name == OfferPlace, Value == GooglePlayOffer {
 }
 
 extension ListingFault {
-    /// What does not fit in an entry, told from where the entry begins.
+    /// A mismatch in an entry, with its location relative to the entry.
     fileprivate init(_ mismatch: Mismatch, in entry: JSONValue) {
         self.init(place: String(mismatch.pointer.dropFirst(entry.pointer.count)), reason: mismatch.message)
     }
 
-    /// Never told as long as every reader that gives up says why.
+    /// Never reported as long as every reader that gives up says why.
     fileprivate static let contradiction = ListingFault(place: "", reason: "contradicts itself")
 }

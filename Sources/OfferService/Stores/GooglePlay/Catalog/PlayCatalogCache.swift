@@ -4,11 +4,11 @@ import OfferDomain
 
 /// How old what we know of a store's catalog may be.
 package struct PlayCatalogFreshness: Hashable, Sendable {
-    /// From then on it is read again, while what is known is still used.
+    /// After this time the catalog is read again, while the copy is still used.
     package let refreshedAfterMinutes: Int
-    /// As long as the store can't be read, what is known is used up to this age.
+    /// While the store can't be read, the copy is used up to this age.
     package let usableForHours: Int
-    /// After a failure nobody asks again for so long.
+    /// After a failure, the catalog is not read again for this long.
     package let pauseAfterFailureSeconds: Int
 
     package init(refreshedAfterMinutes: Int = 5, usableForHours: Int = 24, pauseAfterFailureSeconds: Int = 30) {
@@ -20,14 +20,14 @@ package struct PlayCatalogFreshness: Hashable, Sendable {
 
 /// The catalogs in memory, and what to do when one is asked for; pure.
 struct PlayCatalogCache: Sendable {
-    /// What is to be done for who asks.
+    /// What to do for the caller.
     enum Step: Hashable {
         case use(PlayCatalog)
-        /// Use it, and read it anew meanwhile.
+        /// Use it, and read it again meanwhile.
         case useAndRefresh(PlayCatalog)
-        /// There is nothing to use before it has been read.
+        /// There is no usable copy: read it first.
         case read
-        /// There is nothing to use, and reading it has just failed.
+        /// There is no usable copy, and reading it has just failed.
         case refuse(StoreError)
     }
 
@@ -74,9 +74,9 @@ struct PlayCatalogCache: Sendable {
         return isFresh || isPausing || place.isRefreshing ? .use(playCatalog) : .useAndRefresh(playCatalog)
     }
 
-    /// Takes in what a reading that began at `askedAt` has come to, and says how it was before.
+    /// Records the result of a reading that began at `askedAt`, and returns the state before.
     ///
-    /// A reading that was given up tells nothing, and of two the later begun holds.
+    /// A canceled reading says nothing about the store. Of two catalogs, the one with the later start counts.
     mutating func settle(
         _ packageName: PackageName,
         _ result: Result<PlayCatalog, StoreError>,
@@ -103,7 +103,7 @@ struct PlayCatalogCache: Sendable {
         places[oldest.key] = nil
     }
 
-    /// Milliseconds; a clock that was set back makes what it said before old, not young.
+    /// In milliseconds; after a clock was set back, earlier times count as old, not as recent.
     private func age(of time: Timestamp, at now: Timestamp) -> Int64 {
         abs(now.milliseconds - time.milliseconds)
     }

@@ -4,9 +4,8 @@ import OfferDomain
 
 /// Reads one object out of Google Play's lists, and notes what does not fit.
 ///
-/// Google leaves out what is false, zero or empty, so an absent member is the least of what it could be; an empty object
-/// that is there says something by being there. `null` is as good as absent, save for `targeting`, whose absence means
-/// most.
+/// Google omits false, zero and empty values, so an absent member has the least possible value. An empty object that is
+/// present has a meaning. `null` counts as absent, except for `targeting`: its absence has the widest meaning.
 struct PlayCatalogEntryReader {
     private let value: JSONValue
     private var object: ObjectReader
@@ -80,7 +79,7 @@ struct PlayCatalogEntryReader {
         )
     }
 
-    /// Whether there is a `targeting` at all is what counts; even a `null` is one that we do not understand.
+    /// What counts is whether `targeting` is present; even `null` is a targeting that we do not understand.
     private var targeting: GooglePlayTargeting {
         guard let targeting = value.object?["targeting"] else { return .absent }
         switch (targeting.object?["acquisitionRule"]?.object, targeting.object?["upgradeRule"]?.object) {
@@ -107,7 +106,7 @@ struct PlayCatalogEntryReader {
         )
     }
 
-    /// One of four, told by which is there; a trial has an empty `free`.
+    /// One of four kinds, by the member that is present; a trial has an empty `free`.
     private mutating func phaseKind() -> GooglePlayPhaseKind {
         let kinds: [GooglePlayPhaseKind] = [
             member("free", "an object", \.object).map { _ in .freeTrial },
@@ -120,7 +119,7 @@ struct PlayCatalogEntryReader {
 
     // MARK: - What both have
 
-    /// Empty if there is none, which is no state that is known.
+    /// Empty if the member is missing; the empty state is not a known one.
     private mutating func state() -> Reported<GooglePlayState> {
         Reported(member("state", "a string", \.string) ?? "")
     }

@@ -30,10 +30,10 @@ extension GooglePlayListing {
     }
 }
 
-/// What Google Play lists of our apps, at hand.
+/// A copy in memory of what Google Play lists of our apps.
 ///
-/// Whoever has a copy that can be used never waits: it is read anew behind their back. Only who has none waits, and all
-/// of them for the same reading.
+/// A caller never waits while there is a usable copy: the service reads it again in the background. Without a copy, all
+/// callers wait for the same reading.
 package final class PlayCatalogs: Sendable {
     private let listing: any GooglePlayListing
     private let metrics: Metrics
@@ -41,14 +41,14 @@ package final class PlayCatalogs: Sendable {
     private let cache: Guarded<PlayCatalogCache>
     private let readings = Coalescer<PackageName, PlayCatalog>()
 
-    /// Reads nothing before it is asked.
+    /// Creates a copy that reads nothing before it is asked.
     ///
     /// - Parameters:
     ///   - listing: Asks the store.
     ///   - freshness: How old a copy may be.
     ///   - metrics: Counts the readings.
-    ///   - log: Told when reading begins and ceases to fail, and of entries that can't be used.
-    ///   - capacity: The most apps of which a copy is kept.
+    ///   - log: Receives when reading starts and stops to fail, and entries that can't be used.
+    ///   - capacity: The maximum number of apps with a copy.
     package init(
         listing: any GooglePlayListing,
         freshness: PlayCatalogFreshness = PlayCatalogFreshness(),
@@ -62,9 +62,9 @@ package final class PlayCatalogs: Sendable {
         cache = Guarded(PlayCatalogCache(freshness, capacity: capacity))
     }
 
-    /// What the store lists of an app, with the time at which it was asked for it.
+    /// What the store lists of an app, with the time of the request.
     ///
-    /// - Throws: What kept the store from being read, if there is no copy young enough.
+    /// - Throws: Why the store could not be read, if there is no copy that is recent enough.
     package func current(
         _ packageName: PackageName,
         at now: Timestamp
@@ -155,7 +155,7 @@ extension PlayCatalogs {
         ]
     }
 
-    /// What whoever runs the service should know of; none of it stops the service.
+    /// Problems that the operator should know about; none of them stops the service.
     package var warnings: [Obstacle] {
         places.sorted { $0.key.text < $1.key.text }.compactMap { packageName, place in
             guard let failure = place.failure else { return nil }

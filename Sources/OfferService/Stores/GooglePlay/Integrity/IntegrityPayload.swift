@@ -4,7 +4,7 @@ import JSON
 import Ledger
 package import OfferDomain
 
-/// What Google says of a token, of the device and of the app that asked for it; each verdict that is unknown is `nil`.
+/// Google's verdicts about a token, the device and the app that requested it; an unknown verdict is `nil`.
 ///
 /// Source: Google, [Integrity verdicts](https://developer.android.com/google/play/integrity/verdicts).
 package struct IntegrityPayload: Hashable, Sendable {
@@ -17,7 +17,7 @@ package struct IntegrityPayload: Hashable, Sendable {
         case unevaluated = "UNEVALUATED"
     }
 
-    /// The app that the token was asked for; empty if Google does not say.
+    /// The app that the token was requested for; empty if Google does not name it.
     package var requestPackageName = ""
     /// As the app gave it; empty if it gave none.
     package var requestHash: [UInt8] = []
@@ -38,7 +38,7 @@ package struct IntegrityPayload: Hashable, Sendable {
 /// What Google came to about a token.
 package enum IntegrityLookup: Hashable, Sendable {
     case decoded(IntegrityPayload)
-    /// It is no token, or one of another app.
+    /// It is no token, or a token of another app.
     case refused
 }
 

@@ -141,7 +141,7 @@ extension StoreError {
         }
     }
 
-    /// What to do, where that can be told; the store's words for itself are others than the App Store's.
+    /// What to do, if that is known; Google Play uses other words than the App Store.
     fileprivate var advice: String? {
         switch self {
         case .unavailable, .rateLimited, .budgetSpent, .cancelled: "\(self) Check again later."

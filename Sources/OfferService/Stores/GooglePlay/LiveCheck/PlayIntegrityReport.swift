@@ -5,7 +5,7 @@ package import OfferDomain
 
 /// Whether Google decodes tokens of the apps that prove themselves by Play Integrity, for people.
 package struct PlayIntegrityReport: Sendable {
-    /// What came of asking Google to decode a text that is no token.
+    /// The result of asking Google to decode a text that is no token.
     package struct Entry: Sendable {
         package let packageName: PackageName
         /// `nil` if Google decodes the app's tokens.
@@ -61,7 +61,7 @@ extension StoreError {
 }
 
 extension PlayIntegrityReport {
-    /// Asks about a text that is no token, since an API that says so is enabled.
+    /// Asks Google to decode a text that is no token: an API that says so is enabled.
     ///
     /// `nil` if no app has `playIntegrity`.
     init?(_ catalog: Catalog, _ api: PlayIntegrityAPI) async {

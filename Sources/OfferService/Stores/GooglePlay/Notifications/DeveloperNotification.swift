@@ -2,7 +2,7 @@
 import JSON
 import OfferDomain
 
-/// What Google Play tells of its own accord: that something has changed, and of which purchase.
+/// What Google Play reports on its own initiative: that something has changed, and for which purchase.
 ///
 /// Source: Google, [Real-time developer notifications](https://developer.android.com/google/play/billing/rtdn-reference).
 struct DeveloperNotification: Hashable, Sendable {
@@ -11,9 +11,9 @@ struct DeveloperNotification: Hashable, Sendable {
     let content: Content
 
     enum Content: Hashable, Sendable {
-        /// Of a subscription: what the number means changes over time, and it never tells the whole.
+        /// Of a subscription: the meaning of the number changes over time, and it is never the whole state.
         case subscription(type: Int64, PurchaseToken)
-        /// Money was paid back; `isSubscription` tells it from a one-time purchase. It is part of the money if `isPartial`.
+        /// A refund of a subscription if `isSubscription`, else of a one-time purchase; of a part if `isPartial`.
         case voidedPurchase(PurchaseToken, isSubscription: Bool, isPartial: Bool)
         case oneTimeProduct
         case pendingRefundReview
@@ -23,7 +23,7 @@ struct DeveloperNotification: Hashable, Sendable {
         case other
     }
 
-    /// Nil of what is no such notification, or tells more than one thing.
+    /// `nil` if this is no such notification, or if it reports more than one thing.
     init?(_ data: [UInt8]) {
         guard let object = (try? JSONDocument(data, limits: Self.limits))?.root.object,
             let packageName = object["packageName"]?.string.flatMap({ try? PackageName($0) }),
@@ -80,7 +80,7 @@ struct DeveloperNotification: Hashable, Sendable {
 // MARK: - Types
 
 extension DeveloperNotification {
-    /// As Google names the type; of a number that nobody here knows, the number.
+    /// Google's name of the type; a type that this version does not know has its number instead.
     var type: String {
         switch content {
         case .subscription(let type, _): SubscriptionChange(rawValue: type)?.name ?? "SUBSCRIPTION_\(type)"

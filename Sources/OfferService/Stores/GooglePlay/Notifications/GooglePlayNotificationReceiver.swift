@@ -5,7 +5,7 @@ package import Ledger
 package import OfferDomain
 package import ServiceRuntime
 
-/// Says whether it is Pub/Sub, on behalf of our own subscription, that posts a message.
+/// Checks that Pub/Sub posts a message, on behalf of our own subscription.
 package protocol GooglePushAuthentication: Sendable {
     /// Throws unless the token in `Authorization` proves it.
     func identify(_ headers: HeaderFields) async throws(GooglePushRefusal)
@@ -13,27 +13,27 @@ package protocol GooglePushAuthentication: Sendable {
 
 /// Why it isn't known to be Pub/Sub.
 package enum GooglePushRefusal: Error, Hashable, Sendable {
-    /// The token is missing or not as it must be; the label is one of a closed list, of lowercase words and hyphens.
+    /// The token is missing or invalid; the label is one of a closed list, of lowercase words and hyphens.
     case refused(label: String)
-    /// Google's keys could not be read, so nothing can be said.
+    /// Google's keys could not be read, so the sender is unknown.
     case keysUnavailable
 }
 
-/// Why a message was not taken in, so that Pub/Sub will send it again.
+/// Why a message was not recorded, so that Pub/Sub will send it again.
 package enum GooglePlayNotificationRefusal: Error, Hashable, Sendable {
     case unauthenticated(label: String)
     /// Google's keys could not be read.
     case keysUnavailable
-    /// What has changed could not be asked for.
+    /// The store could not be asked what has changed.
     case storeSilent(StoreError)
     /// It could not be recorded.
     case notRecorded(LedgerError)
 }
 
-/// Takes in what Google Play tells of its own accord.
+/// Receives what Google Play sends on its own initiative.
 ///
-/// A message is a hint: what has become of the purchase is asked for, and that is what counts. So neither order nor
-/// repetition makes a difference. What could never be taken in is acknowledged, or it would come again for days.
+/// A message is a hint: the service asks the store for the state of the purchase, and that counts. So order and
+/// duplicates do not matter. A message that can never be used is acknowledged, or Pub/Sub would resend it for days.
 package struct GooglePlayNotificationReceiver: Sendable {
     private let authentication: any GooglePushAuthentication
     private let store: any GooglePlayPurchaseSource
@@ -49,11 +49,11 @@ package struct GooglePlayNotificationReceiver: Sendable {
     }
 
     /// - Parameters:
-    ///   - authentication: Tells Pub/Sub from strangers.
-    ///   - store: Is asked what has become of a purchase.
+    ///   - authentication: Recognizes messages of Pub/Sub.
+    ///   - store: Gives the current state of a purchase.
     ///   - committer: Records it.
     ///   - metrics: Counts them by type and outcome.
-    ///   - log: Told of messages that Google sent and that can't be taken in.
+    ///   - log: Receives messages that Google sent and that the service can't use.
     package init(
         authentication: any GooglePushAuthentication,
         store: any GooglePlayPurchaseSource,
@@ -68,13 +68,13 @@ package struct GooglePlayNotificationReceiver: Sendable {
         self.log = log
     }
 
-    /// What came of a message that is to be acknowledged.
+    /// The outcome of a message that the service acknowledges.
     package enum Outcome: Hashable, Sendable {
         /// All that it led to is durable.
         case recorded
         /// It was on record before.
         case repeated
-        /// It will never be taken in; the label is one of a closed list.
+        /// The service can never use it; the label is one of a closed list.
         case dropped(label: String)
     }
 
@@ -101,10 +101,10 @@ package struct GooglePlayNotificationReceiver: Sendable {
         return outcome
     }
 
-    // MARK: - Who sends it
+    // MARK: - Authentication
 
-    /// Strangers need no allowance here: a forgery costs one verification at most, and made-up ids of keys have Google asked
-    /// once a minute.
+    /// Unauthenticated traffic needs no rate limit here: a forgery costs one verification at most, and made-up key IDs
+    /// make the service ask Google once a minute.
     private func authenticate(_ headers: HeaderFields) async throws(GooglePlayNotificationRefusal) {
         do throws(GooglePushRefusal) {
             try await authentication.identify(headers)
@@ -112,7 +112,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
             switch error {
             case .refused(let label):
                 metrics.count(.notificationsRefused(reason: label))
-                // What strangers send is counted only, or they could fill the log.
+                // Unauthenticated messages are logged only at debug level, or they could fill the log.
                 log(.debug, "a push message was refused", ["reason": .text(label)])
                 throw .unauthenticated(label: label)
             case .keysUnavailable:
@@ -122,9 +122,9 @@ package struct GooglePlayNotificationReceiver: Sendable {
         }
     }
 
-    // MARK: - What it tells
+    // MARK: - What it reports
 
-    /// Of a message that is of no use here, the receipt is recorded if it is relayed: a relay follows the log.
+    /// Drops a message; if it is relayed, its receipt is recorded first, because a relay follows the log.
     private func drop(
         _ label: String,
         _ notification: DeveloperNotification,
@@ -166,7 +166,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
         return try await record(notification, told, message, place)
     }
 
-    /// What the notification itself tells, whatever the store says of the purchase: no answer tells it again.
+    /// What the notification itself reports, whatever the store says of the purchase: no answer repeats it.
     private func told(_ notification: DeveloperNotification, at now: Timestamp) -> GooglePlayEvidence {
         var evidence = GooglePlayEvidence(observedAt: now)
         evidence.reports = notification.question.map { [($0.token, notification.sentAt)] } ?? []
@@ -222,7 +222,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
         }
     }
 
-    // MARK: - What is told of it
+    // MARK: - Log and metrics
 
     private func drop(_ label: String, _ notification: DeveloperNotification? = nil) -> Outcome {
         metrics.count(.notificationsRefused(reason: label))
@@ -249,10 +249,10 @@ package struct GooglePlayNotificationReceiver: Sendable {
 }
 
 extension DeveloperNotification {
-    /// The purchase that the store is to be asked about, and whether about those before it; nil if about none.
+    /// The purchase to ask the store about, and whether to ask about earlier ones too; `nil` for no question.
     fileprivate var question: (token: PurchaseToken, walksBack: Bool)? {
         switch content {
-        // Only a new purchase is in another's place; asking each time would double the questions.
+        // Only a new purchase replaces another one; asking each time would double the questions.
         case .subscription(let type, let token): (token, SubscriptionChange(rawValue: type) == .purchased)
         case .voidedPurchase(let token, isSubscription: true, _): (token, false)
         case .voidedPurchase, .oneTimeProduct, .pendingRefundReview, .test, .other: nil
@@ -261,10 +261,10 @@ extension DeveloperNotification {
 }
 
 extension GooglePlayEvidence {
-    /// Whether a purchase was asked for, and the store has none of that token.
+    /// Whether the store was asked for a purchase and has none with that token.
     fileprivate var isOfNothing: Bool { purchases.first?.answer == .notFound }
 
-    /// Whether there is something to keep of it without an answer of the store.
+    /// Whether it contains something to record without an answer of the store.
     fileprivate var tellsByItself: Bool { !revocations.isEmpty || !refunds.isEmpty }
 
     /// Adds what the store answered.
@@ -273,7 +273,7 @@ extension GooglePlayEvidence {
         purchases = answered.purchases
     }
 
-    /// That of the purchase that was asked for.
+    /// The environment of the purchase that was requested.
     fileprivate var environment: StoreEnvironment? {
         guard case .purchase(let purchase) = purchases.first?.answer else { return nil }
         return purchase.isTest ? .sandbox : .production

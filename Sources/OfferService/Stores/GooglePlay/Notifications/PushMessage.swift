@@ -12,7 +12,7 @@ struct PushMessage: Hashable, Sendable {
     /// What was published.
     let data: [UInt8]
 
-    /// Nil of what is no such message; members that nobody here knows are passed over.
+    /// `nil` if this is no such message; unknown members are ignored.
     init?(_ body: [UInt8]) {
         guard let document = try? JSONDocument(body, limits: Self.limits),
             let message = document.root.object?["message"]?.object,

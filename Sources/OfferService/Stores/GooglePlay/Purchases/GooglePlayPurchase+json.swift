@@ -2,7 +2,7 @@
 import JSON
 package import OfferDomain
 
-/// Why an answer is no purchase that we can read; it tells where, and nothing of a customer's.
+/// Why we can't read an answer as a purchase; it names the location, and contains no customer data.
 package struct GooglePlayPurchaseFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// A sentence without its subject and without a value.
     package let description: String
@@ -11,9 +11,9 @@ package struct GooglePlayPurchaseFault: Error, Hashable, Sendable, CustomStringC
 extension GooglePlayPurchase {
     /// Reads an answer of `purchases.subscriptionsv2.get`, of at most 256 KiB.
     ///
-    /// Members and values that nobody here knows are passed over, since Google adds some; what is read must have its
-    /// type. What is empty means something: Google leaves out what is false or zero, and an empty object says yes.
-    /// Names, addresses and what customers wrote are not read.
+    /// Unknown members and values are ignored, since Google adds some; what is read must have its type. An empty value
+    /// has a meaning: Google omits what is false or zero, and an empty object says yes. The service does not read
+    /// names, addresses and what customers wrote.
     package init(json: [UInt8]) throws(GooglePlayPurchaseFault) {
         let document: JSONDocument
         do {
@@ -165,9 +165,9 @@ extension ObjectReader {
 }
 
 extension JSONValue {
-    /// Which member an object has, of those that exclude each other; nil of an object without members.
+    /// Which one of several mutually exclusive members an object has; `nil` if it has no members.
     ///
-    /// One that we know comes before one that we don't.
+    /// A known member comes before an unknown one.
     fileprivate func oneMember<Known>() -> Reported<Known>? {
         let names = (object.map(Array.init) ?? []).filter { !$0.value.isNull }.map(\.name).filter {
             $0.utf8.count <= 64
@@ -178,7 +178,7 @@ extension JSONValue {
 }
 
 extension Mismatches {
-    /// Where the first mismatch stands, without the value, which may be a customer's.
+    /// The location of the first mismatch, without the value, which may be customer data.
     fileprivate var place: String {
         guard let pointer = all.first?.pointer else { return "the answer contradicts itself" }
         return "\(pointer.isEmpty ? "the answer" : pointer) is missing or not as expected"

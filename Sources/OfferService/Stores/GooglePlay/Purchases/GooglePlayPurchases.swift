@@ -2,11 +2,11 @@
 package import Ledger
 package import OfferDomain
 
-/// Where purchases are asked for: Google Play itself, `purchases.subscriptionsv2.get`.
+/// A source of purchases: Google Play itself, `purchases.subscriptionsv2.get`.
 package protocol GooglePlayPurchaseSource: Sendable {
-    /// What the store knows of a purchase from now on: an answer that was asked for before is too old.
+    /// The current state of a purchase in the store; the answer to an earlier request is too old.
     ///
-    /// `party` is whose share of the questions it takes; `nil` of one that the store itself caused by telling of a change.
+    /// The request is charged to `party`; `nil` if the store itself caused the request by reporting a change.
     func purchase(
         _ token: PurchaseToken,
         of packageName: PackageName,
@@ -15,9 +15,9 @@ package protocol GooglePlayPurchaseSource: Sendable {
 }
 
 extension GooglePlayPurchaseSource {
-    /// Asks for purchases and, where `walksBack`, for those in whose place they are.
+    /// Requests purchases and, if `walksBack`, the earlier purchases that they replaced.
     ///
-    /// At most ``mostSteps`` back from each, and each purchase once, so that no circle holds it up.
+    /// It goes at most ``mostSteps`` back from each, and requests each purchase once, so that no cycle blocks it.
     package func evidence(
         of tokens: [PurchaseToken],
         of packageName: PackageName,
@@ -40,7 +40,7 @@ extension GooglePlayPurchaseSource {
         return evidence
     }
 
-    /// What the store refuses to tell of an earlier purchase spoils nothing; the later one is what is asked for.
+    /// Requests a purchase; if the store finally refuses an earlier one, that counts as not found and causes no error.
     private func purchase(
         _ token: PurchaseToken,
         of packageName: PackageName,
@@ -55,7 +55,7 @@ extension GooglePlayPurchaseSource {
         }
     }
 
-    /// How many purchases back are asked for.
+    /// How many steps back purchases are requested.
     package static var mostSteps: Int { 8 }
 }
 

@@ -9,9 +9,9 @@ import ServiceRuntime
 
 /// Keeps a token of one scope for each service account, and renews it before it ends.
 ///
-/// A token is used until four minutes before its end; the assertion for it was issued half a minute ago, in case our clock
-/// is ahead of Google's. One token at a time is asked for in an account's name. That Google refuses an account is
-/// remembered for half a minute, so that who keeps asking neither uses the key nor asks Google each time.
+/// A token is used until four minutes before its end. Its assertion is dated half a minute back, in case our clock is
+/// ahead of Google's. Each account has at most one token request at a time. The service remembers Google's refusal for
+/// half a minute, so that repeated requests neither use the key nor ask Google each time.
 final class GoogleAccessTokens: Sendable {
     private struct Kept {
         let token: GoogleAccessToken

@@ -5,9 +5,9 @@ import JSON
 package import Ledger
 package import OfferDomain
 
-/// Signs the assertions for which Google gives tokens.
+/// Signs the assertions that Google exchanges for access tokens.
 package protocol GoogleAssertionSigner: Sendable {
-    /// The account that asks about that app now; `nil` if there is none.
+    /// The account that asks about the app now; `nil` if the app has none.
     func accountName(for packageName: PackageName) -> GoogleAccountName?
 
     /// Records the use of the key, then signs.
@@ -56,7 +56,7 @@ package struct AssertionTimes: Hashable, Sendable {
     package static let audience = "https://oauth2.googleapis.com/token"
 }
 
-/// An assertion, and whose it is.
+/// An assertion and its service account.
 package struct SignedAssertion: Sendable {
     /// The compact JWS: letters, digits, `-`, `_` and dots.
     package let text: [UInt8]
@@ -71,7 +71,7 @@ package struct SignedAssertion: Sendable {
 
 /// Signs assertions with the service accounts of the key ring.
 package struct KeyRingAssertionSigner: GoogleAssertionSigner {
-    /// Makes the use of a key durable before it happens; what it throws keeps it from happening.
+    /// Makes the use of a key durable before it happens; an error prevents the use.
     package typealias Recording =
         @Sendable (GoogleServiceAccount, _ expiresAt: Timestamp, SHA256Digest) async throws(StoreError) -> Void
 
@@ -80,7 +80,7 @@ package struct KeyRingAssertionSigner: GoogleAssertionSigner {
     private let record: Recording
 
     /// - Parameters:
-    ///   - gate: What keeps keys from being used.
+    ///   - gate: Blocks the use of keys.
     ///   - account: The account of an app, as the ring has it now.
     ///   - record: Makes the use of the key durable.
     package init(

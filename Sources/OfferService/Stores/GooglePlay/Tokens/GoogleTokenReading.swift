@@ -4,13 +4,13 @@ import JSON
 import Ledger
 import OfferDomain
 
-/// Makes sense of what Google's token server answers.
+/// Interprets the answers of Google's token server.
 ///
 /// Source: RFC 6749 sections 5.1 and 5.2; Google,
 /// [JWT error codes](https://developers.google.com/identity/protocols/oauth2/service-account#error-codes).
 struct GoogleTokenReading: Sendable {
     let now: Timestamp
-    /// Told why no token was given: the code, and what is said of it.
+    /// Receives why Google gave no token: the code, and its description.
     let refused: @Sendable (_ code: String, _ description: String) -> Void
 
     /// Codes after which another attempt may succeed, whatever the status.
@@ -33,7 +33,7 @@ struct GoogleTokenReading: Sendable {
         case 500...:
             return .retry(.unavailable(retryAfter: response.retryAfter(at: now)), server: .failed)
         case 400..<500:
-            // Without a code it is not Google who refuses.
+            // Without a code, the refusal does not come from Google.
             guard let code else { return .failure(.badAnswer(reason: "status \(response.status)"), server: .failed) }
             refused(code, error?["error_description"]?.string ?? "")
             return .failure(.credentialsRefused, server: .succeeded)

@@ -5,10 +5,10 @@ import Ledger
 import OfferDomain
 package import ServiceRuntime
 
-/// The public keys of Google's tokens, asked for when a token needs them and kept for as long as Google says.
+/// The public keys of Google's tokens, requested when a token needs them and kept for as long as Google says.
 ///
-/// An id that is not among them has them asked for once more, but not more often than once a minute: whoever sends tokens
-/// of made-up ids can't make us ask. While Google does not answer, the last ones stay in use for a day.
+/// An unknown key ID causes one more request, but not more often than once a minute, so tokens with made-up IDs can't
+/// make the service ask each time. While Google does not answer, the last keys stay in use for a day.
 package final class GoogleSigningKeys: Sendable {
     /// An answer of Google's.
     private struct Answer: Sendable {
@@ -19,14 +19,14 @@ package final class GoogleSigningKeys: Sendable {
 
     private struct Held {
         let answer: Answer
-        /// When they were asked for, from which their age counts.
+        /// The time of the request, from which their age counts.
         let readAt: Int64
         let answeredAt: Int64
     }
 
     private struct State {
         var held: Held?
-        /// When the last question ended, in vain or not; who comes before that waits for the same answer.
+        /// When the last request ended, successful or not; a caller before that time waits for the same answer.
         var endedAt: Int64?
         var hasFailed = false
     }
@@ -46,8 +46,8 @@ package final class GoogleSigningKeys: Sendable {
 
     /// The key that the token names.
     ///
-    /// - Throws: ``GooglePushFault/token(_:)`` if Google has none, ``GooglePushFault/keysUnavailable`` if that can't be known just
-    ///   now.
+    /// - Throws: ``GooglePushFault/token(_:)`` if Google has no such key, ``GooglePushFault/keysUnavailable`` if that
+    ///   can't be known just now.
     func key(of token: JSONWebToken) async throws(GooglePushFault) -> TokenKey {
         guard token.keyID != nil else { throw .token(.keyIDUnfit) }
         let now = gateway.uptime.milliseconds
@@ -65,7 +65,7 @@ package final class GoogleSigningKeys: Sendable {
         }
         guard let held, now - held.readAt < Self.usableMilliseconds else { throw .keysUnavailable }
         if let known { return known }
-        // Fresh and asked for a moment ago: there is no such key. Otherwise it may be a new one.
+        // The keys are fresh and were just requested: there is no such key. Otherwise it may be a new one.
         throw isSettled && !mayAsk ? .token(.keyUnknown) : .keysUnavailable
     }
 
@@ -156,7 +156,7 @@ package final class GoogleSigningKeys: Sendable {
         }
     }
 
-    /// Google states none; a few an hour are the rule.
+    /// Google states no quota; a few requests an hour are usual.
     private static let quota = StoreQuota.perHour(600)
     private static let pauseForUnknownMilliseconds: Int64 = 60_000
     private static let pauseAfterFailureMilliseconds: Int64 = 5000
