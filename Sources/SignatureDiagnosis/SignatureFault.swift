@@ -460,7 +460,7 @@ package enum SignatureFault: String, CaseIterable, Hashable, Sendable {
         case .jwsOffer:
             Text(
                 .server,
-                "the catalog has no offer of that offerIdentifier for that productId",
+                "the catalog has no offer with that offerIdentifier for that productId",
                 "Sign an offer of the product that is bought, by its identifier in App Store Connect."
             )
         case .jwsTransaction:

@@ -22,7 +22,7 @@ struct ChainCacheTests {
     }
 
     @Test
-    func `checks anew when the clock was set back`() throws {
+    func `checks again when the clock was set back`() throws {
         let authority = try TestAuthority()
         let jws = try signed(authority, authority.chain())
         let verifier = SignedDataVerifier(anchors: try authority.anchors())
@@ -78,7 +78,7 @@ struct ChainCacheTests {
     }
 
     @Test
-    func `can't be filled by who has the certificates but not the key`() throws {
+    func `can't be filled by a sender that has the certificates but not the key`() throws {
         let authority = try TestAuthority()
         var stranger = authority
         stranger.leafKey = try .p256()

@@ -126,7 +126,7 @@ struct Ed25519KeyTests {
             },
         ]
 
-    /// A PrivateKeyInfo of Ed25519 around what stands for its secret.
+    /// A PrivateKeyInfo of Ed25519 around the bytes in place of its secret.
     private static func info(_ secret: [UInt8]) -> [UInt8] {
         KeyDER.element(0x30, [2, 1, 0], KeyDER.element(0x30, [6, 3, 0x2B, 0x65, 0x70]), KeyDER.element(4, secret))
     }

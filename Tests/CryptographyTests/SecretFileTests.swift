@@ -100,7 +100,7 @@ struct SecretFileTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a file away"))
-    func `refuses a file of somebody else`() throws {
+    func `refuses a file that another user owns`() throws {
         try startSecureMemory()
         let directory = try TemporaryDirectory()
         let path = try directory.write([1], to: "secret")
@@ -111,7 +111,7 @@ struct SecretFileTests {
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give a directory away"))
-    func `refuses a sticky directory of somebody else`() throws {
+    func `refuses a sticky directory that another user owns`() throws {
         try startSecureMemory()
         let directory = try TemporaryDirectory()
         let path = try Self.under(directory, mode: 0o1777)

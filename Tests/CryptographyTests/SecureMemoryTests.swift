@@ -58,7 +58,7 @@ struct SecureMemoryTests {
     @Test
     func `refuses a heap that cannot be locked, unless that is conceded`() async {
         await #expect(processExitsWith: .success) {
-            // Root may lock what it likes, so this must be somebody else, and may lock nothing.
+            // Root may lock what it likes, so this must be another user, who may lock nothing.
             var none = rlimit(rlim_cur: 0, rlim_max: 0)
             try #require(unsafe setrlimit(__rlimit_resource_t(8), &none) == 0)
             if geteuid() == 0 { try #require(setuid(65_534) == 0) }

@@ -83,7 +83,7 @@ struct SignedDataTests {
     }
 
     @Test
-    func `takes a larger one where it is told to`() throws {
+    func `accepts a larger one if the caller allows it`() throws {
         let authority = try TestAuthority()
         var jws = TestJWS(chain: try authority.chain(), key: authority.leafKey)
         jws.payload = [UInt8](repeating: 0x20, count: 20_000)
@@ -107,7 +107,7 @@ struct SignedDataTests {
         let sentences = Dictionary(grouping: Set(errors), by: \.label).mapValues { errors in
             Set(errors.map { withoutParticulars($0.description) })
         }
-        for (label, sentences) in sentences { #expect(sentences.count == 1, "\(label) stands for several reasons") }
+        for (label, sentences) in sentences { #expect(sentences.count == 1, "\(label) labels several reasons") }
         #expect(Set(sentences.values.joined()).count == sentences.count, "a reason has several labels")
     }
 

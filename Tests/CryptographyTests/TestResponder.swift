@@ -6,7 +6,7 @@ import TestSupport
 struct TestResponder {
     let authority: TestAuthority
     let request: OCSPRequest
-    /// Right, until somebody changes it.
+    /// Right, until a test changes it.
     var draft: OCSPDraft
     var key: TestKey
     private let issuer: [UInt8]
@@ -40,13 +40,13 @@ struct TestResponder {
         Array(request.der[8..<10 + Int(request.der[9])])
     }
 
-    /// The SHA-1 digest of the issuer's key, which stands in the CertID behind algorithm and name.
+    /// The SHA-1 digest of the issuer's key, which is in the CertID after algorithm and name.
     var issuerKeyDigest: [UInt8] {
         let identifier = Self.identifier(in: request)
         return Array(identifier[identifier.count - 23..<identifier.count - 3])
     }
 
-    /// Has somebody else sign, with a certificate that the issuer gave, changed as wanted.
+    /// Has a delegate sign, with a certificate that the issuer gave, changed as wanted.
     mutating func delegate(_ change: (inout CertificateDraft) -> Void = { _ in }) throws {
         let delegate = try TestKey.p256()
         var certificate = TestAuthority.draft(

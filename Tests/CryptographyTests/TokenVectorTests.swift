@@ -113,7 +113,7 @@ struct TokenVectorTests {
 
     // MARK: - Keys
 
-    /// The key of RFC 7638 section 3.1 is RSA, of which no thumbprint is made: proofs have keys on P-256.
+    /// The key of RFC 7638 section 3.1 is RSA, and RSA keys get no thumbprint: proofs have keys on P-256.
     @Test func `makes the thumbprint of keys on P-256 alone, whatever else they say`() throws {
         let coordinates =
             #""y":"9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDA","x":"l8tFrhx-34tV3hRICRDY9zCkDlpBhF42UQUfWVAWBFs""#

@@ -213,7 +213,7 @@ struct WrongChainTests {
     }
 
     @Test
-    func `refuses a good chain that ends at nobody's root here`() throws {
+    func `refuses a good chain that ends at a root outside the anchors`() throws {
         let authority = try TestAuthority()
         let jws = try TestJWS(chain: authority.chain(), key: authority.leafKey).bytes()
         let verifier = SignedDataVerifier(anchors: try .appleRootCAG3())

@@ -52,8 +52,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: [["list"], ["revoke", "shop"], ["add-key", "shop"]])
-        func `only a caller that is added makes a database, and is told so beside its key`(words: [String]) async throws
-        {
+        func `only callers add creates a database, and it says so beside the key`(words: [String]) async throws {
             let demo = try await DemoFolder()
             let location = demo.directory.database("elsewhere.db")
             let refused = try await Program.run(["callers"] + words + ["--database", location])
@@ -131,7 +130,7 @@ extension EndToEnd {
             #expect(try await Program.run(["callers", "revoke", "shop"] + database).succeeded)
             try await eventually("the caller is refused") { try status(second) == 401 }
 
-            // A stranger to the app, and one who forgot half of the key.
+            // A caller of another app, and one with an incomplete key.
             let other = try await credential("add", "other", "--role", "backend", "--bundle", "com.example.other")
             try await eventually("the other caller is known") { try status(other) == 403 }
             #expect(try status(String(other.dropLast())) == 401)

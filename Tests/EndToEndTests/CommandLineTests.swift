@@ -62,7 +62,7 @@ extension EndToEnd {
             ] {
                 #expect(bad.errors.contains(expected), "\(expected) is missing in:\n\(bad.errors)")
             }
-            // Each stands in a file, with line and column.
+            // Each names its file, line and column.
             #expect(issues.count >= 5)
             for issue in issues { #expect(issue.contains(/^error: \S+\/(keys|offers):[0-9]+:[0-9]+ \//), "\(issue)") }
             // The service says the same, and does not start.
@@ -91,7 +91,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: ["keys", "offers"])
-        func `a file that everybody may write decides nothing`(_ name: String) async throws {
+        func `a world-writable file is refused`(_ name: String) async throws {
             let demo = try await DemoFolder()
             try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: demo.path(of: name))
             let check = try await Program.run(["check"] + demo.options())
@@ -99,7 +99,7 @@ extension EndToEnd {
             #expect(check.errors.contains("error: \(demo.path(of: name)): is world-writable"), "\(check)")
         }
 
-        @Test func `a file that everybody may put another in the place of decides nothing`() async throws {
+        @Test func `files in a world-writable directory are refused`() async throws {
             let demo = try await DemoFolder()
             try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: demo.directory.path)
             let check = try await Program.run(["check"] + demo.options())
@@ -111,7 +111,7 @@ extension EndToEnd {
         }
 
         @Test(.enabled(if: Program.isRoot, "only root may mount"))
-        func `a folder that everybody may write to is as good as another where it is mounted to be read alone`()
+        func `a world-writable directory is accepted on a read-only mount`()
             async throws
         {
             let demo = try await DemoFolder()

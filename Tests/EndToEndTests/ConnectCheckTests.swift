@@ -151,7 +151,7 @@ extension EndToEnd {
             #expect(outcome.end == .exited(3), "\(outcome)")
         }
 
-        @Test func `the key never signs offers, nor stands for one that does`() async throws {
+        @Test func `refuses an App Store Connect key that is also an offer signing key`() async throws {
             try demo.edit(
                 "keys",
                 replacing: #"appStoreConnect: {id: "DEF456GHIJ""#,

@@ -2,7 +2,7 @@
 import Foundation
 import TestSupport
 
-/// A running service whose log tells of the last two weeks.
+/// A running service with a log of the last two weeks.
 ///
 /// The past is made by the service itself, run with its clock put back (Debian's libfaketime): each entry is where it
 /// would be, and says what it would say, had the service run then.
@@ -163,7 +163,7 @@ struct ConsolePast {
         ]
     }
 
-    /// Asks for somebody who subscribes anyway, so that there is a refusal too.
+    /// Asks for a customer with an active subscription, so that there is a refusal too.
     private func beRefused(_ service: RunningService) throws {
         let body = service.demo.request(customer: "subscriber")
             .replacing(#""expired", "expiresAt": "2026"#, with: #""active", "expiresAt": "2100"#)

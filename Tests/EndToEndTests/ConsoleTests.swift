@@ -8,7 +8,7 @@ extension EndToEnd {
     ///
     /// `Checkers/Console` clicks, types and reads, and judges what it finds: that every text has enough contrast and
     /// every field a name, that nothing scrolls sideways at 390 pixels, that the browser complains of nothing, and that
-    /// nobody but the service is asked.
+    /// it sends requests to the service only.
     @Suite struct ConsoleTests {
         /// By their names in `console.py`, which says what each is about; what changes the service comes last.
         private static let scenarios =

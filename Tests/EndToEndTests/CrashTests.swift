@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// The service is killed again and again; nothing that anybody was given is lost.
+    /// The service is killed again and again; nothing that a caller received is lost.
     @Suite struct CrashTests {
         /// How often; `OFFER_SIGNER_TEST_CRASH_ROUNDS=1000 swift test --filter CrashTests` searches for longer.
         private static let rounds =

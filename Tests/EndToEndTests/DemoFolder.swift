@@ -36,7 +36,7 @@ final class DemoFolder: Sendable {
     var location: String { directory.database(Self.name) }
     /// The database's name in the directory.
     static let name = "demo/offer-signer.db"
-    /// Where the service keeps its newest checkpoint: beside SQLite's file, and where it is told to for a server.
+    /// The file of the newest checkpoint: beside SQLite's file, or for a server where `--checkpoint-file` says.
     var checkpoint: String { database + ".checkpoint" }
     var privateKey: String { path(of: "SubscriptionKey_ABC123DEFG.p8") }
     var publicKey: String { path(of: "public-key.pem") }
@@ -76,7 +76,7 @@ final class DemoFolder: Sendable {
         try directory.write(Array(text.utf8), to: "demo/\(name)")
     }
 
-    /// Replaces every occurrence, of which there must be one.
+    /// Replaces every occurrence; there must be at least one.
     func edit(_ name: String, replacing old: String, with new: String) throws {
         let text = text(of: name)
         guard text.contains(old) else { throw ChildProcess.Failure("\(name) has no “\(old)”") }

@@ -110,7 +110,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: [["", "-wal", "-shm"], ["-wal"], [""]])
-        func `a database of which a part was removed is noticed before anything is signed`(
+        func `a database with removed files is noticed before anything is signed`(
             _ files: [String]
         ) async throws {
             let demo = try await DemoFolder()

@@ -99,17 +99,17 @@ extension EndToEnd {
             }
             let taken = try receiver.taken(at: "/flaky")
             let grants = try taken.map { try Self.grant($0.body) }
-            #expect(Set(grants) == granted, "every grant is told, and no other")
+            #expect(Set(grants) == granted, "every grant is delivered, and no other")
             var (last, seen): ([String: Int], Set<String>) = ([:], [])
             for message in taken {
-                // What was told before a kill may be told again, and then counts no more.
+                // A delivery before a kill may be repeated; the repetition does not count.
                 guard let id = message.id, seen.insert(id).inserted, let index = message.index else { continue }
                 let customers = try #require(message.customers)
                 #expect(!customers.isEmpty)
                 for customer in customers {
                     #expect(
                         index > last[customer] ?? -1,
-                        "\(customer) is told of \(index) after \(last[customer] ?? -1)"
+                        "\(customer) gets \(index) after \(last[customer] ?? -1)"
                     )
                     last[customer] = index
                 }
@@ -253,7 +253,7 @@ extension EndToEnd {
             #expect(try await service.stop() == .exited(0))
         }
 
-        @Test func `a reload changes who is told`() async throws {
+        @Test func `a reload changes which endpoint gets events`() async throws {
             let demo = try await DemoFolder()
             let receiver = try await WebhookReceiver(demo)
             let options = try demo.tell(receiver, ["/good"], #", format: "cloudevents""#)

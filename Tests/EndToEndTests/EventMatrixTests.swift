@@ -114,7 +114,7 @@ extension EndToEnd {
             return outcome.output.split(separator: "\n").map(String.init)
         }
 
-        @Test func `each way to use the program that the help tells of is in the table`() async throws {
+        @Test func `each usage that the help lists is in the table`() async throws {
             let list = try await Program.run(["--help"]).output
             let commands = list.matches(of: #/(?m)^  ([a-z]+) +\S/#).map { String($0.1) }
             #expect(commands.count > 7)

@@ -221,7 +221,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: Rudeness.rows)
-        func `it is rude as it is told, and then well again`(row: Rudeness) async throws {
+        func `misbehaves as the test says, and then recovers`(row: Rudeness) async throws {
             let id = try store.addSubscription(.init(.active)).originalTransactionID
             let path = "/inApps/v1/subscriptions/\(id)"
             for (option, end) in [("--http1.1", row.endOfHTTP1), ("--http2", row.endOfHTTP2)] {
@@ -290,7 +290,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: OCSPRow.rows)
-        func `its OCSP responder says of a certificate what it is told`(row: OCSPRow) async throws {
+        func `its OCSP responder says of a certificate what the test sets`(row: OCSPRow) async throws {
             let id = try store.addSubscription(.init(.active)).originalTransactionID
             try store.setOCSP(row.behaviour, about: .leaf)
             let folder = try client.certificates(of: try store.signTransaction(id))

@@ -25,7 +25,7 @@ extension EndToEnd {
             )
         }
 
-        @Test func `a purchase says what was bought, by whom, and until when`() async throws {
+        @Test func `a purchase says who bought what, and until when`() async throws {
             var purchase = FakeGooglePlay.Purchase("premium", offer: "winback", at: 1_782_907_200_120, isTest: true)
             (purchase.obfuscatedAccountID, purchase.obfuscatedProfileID) = ("abc", "def")
             let token = try play.buy(purchase).token
@@ -151,7 +151,7 @@ extension EndToEnd {
             #expect(deleted.status == 410 && deleted.value("/error/errors/0/reason") == "purchaseTokenNoLongerValid")
         }
 
-        @Test func `tokens of other apps, unknown ones and nonsense are told apart`() async throws {
+        @Test func `tokens of other apps, unknown tokens and nonsense get different errors`() async throws {
             try play.setApp("com.example.other")
             let other = try play.buy(.init("premium", in: "com.example.other")).token
             let rows = [(other, 400, "purchaseTokenDoesNotMatchPackageName"), ("x", 400, "invalid")]

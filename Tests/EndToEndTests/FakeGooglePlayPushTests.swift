@@ -85,7 +85,7 @@ extension EndToEnd {
             #expect(none.field("cache-control") == nil && none.body == #"{"keys":[]}"#)
         }
 
-        @Test func `a push comes as whom the test says`() async throws {
+        @Test func `a push has the identity that the test sets`() async throws {
             try play.setPush(.init(audience: "https://other.example/push", email: "other@example.com"))
             let refused = try await client.refusals(of: [("other", try play.push(messageID))])
             #expect(refused["other"]?.contains("Audience") == true)

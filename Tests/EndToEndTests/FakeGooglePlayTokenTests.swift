@@ -43,7 +43,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: BadAssertion.rows)
-        func `a bad assertion opens nothing, and is told why`(row: BadAssertion) async throws {
+        func `a bad assertion gets no token, and the answer says why`(row: BadAssertion) async throws {
             let answer = try await client.askForToken(row.changes)
             #expect((400...401).contains(answer.status))
             #expect(answer.value("/error") == row.code)

@@ -53,7 +53,7 @@ extension EndToEnd {
             expectMembers(written, in: try await client.get(Self.allOffers))
         }
 
-        @Test func `lists come in pages, whose tokens are good for that list only`() async throws {
+        @Test func `lists come in pages, and a page token is good for its list only`() async throws {
             for index in 0..<7 { try play.setOffer(.init("offer-\(index)", of: "premium", "year")) }
             var found: [String] = []
             var page = try await client.get("\(Self.allOffers)?pageSize=3")
@@ -147,7 +147,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: PlayRudeness.rows)
-        func `it is rude as it is told, and then well again`(row: PlayRudeness) async throws {
+        func `misbehaves as the test says, and then recovers`(row: PlayRudeness) async throws {
             try play.edit(Self.winback, "/targeting", ["upgradeRule": [:]])
             try play.misbehave(row.misbehaviour, at: .offers, times: 1)
             let answer = try await client.get(Self.allOffers)

@@ -104,7 +104,7 @@ extension EndToEnd {
         }
 
         @Test(arguments: FakeGooglePlay.Habits.EmptyLists.allCases)
-        func `an app without offers is told from one that can't be read`(
+        func `reports an app without offers as empty, not as unreadable`(
             _ way: FakeGooglePlay.Habits.EmptyLists
         ) async throws {
             try play.reset()
@@ -124,12 +124,12 @@ extension EndToEnd {
             #expect(before.output == after.output)
         }
 
-        @Test func `an account without rights for the app is told`() async throws {
+        @Test func `reports an account without rights for the app`() async throws {
             try play.setServiceAccount(packageNames: ["com.example.other"])
             expect(try await check(), 1, "not read:", "Users and permissions", "1 app not read.")
         }
 
-        @Test func `a key that was deleted is told, and was used on record`() async throws {
+        @Test func `reports a deleted key, and its use is on record`() async throws {
             try play.deleteKey(key.keyID)
             let outcome = try await check()
             expect(outcome, 1, "not read: credentials-refused", "still exist in Google Cloud")
@@ -137,7 +137,7 @@ extension EndToEnd {
             #expect(try await assertionsOnRecord() == 1)
         }
 
-        @Test func `an app without an account is told, and nobody asked`() async throws {
+        @Test func `reports an app without an account, and sends no request`() async throws {
             try demo.edit(
                 "keys",
                 replacing: #"[{packageNames: ["com.example.app"], file:"#,
@@ -152,7 +152,7 @@ extension EndToEnd {
             expect(try await check(), 3, "not read: unavailable", "Check again later.")
         }
 
-        @Test func `whether Google decodes tokens of Play Integrity is told, with what to do`() async throws {
+        @Test func `reports whether Google decodes Play Integrity tokens, and what to do`() async throws {
             try demo.write(Self.offers("winback-50", app: #"playIntegrity: {policy: "prefer"},"#), to: "offers")
             let question = "Whether Google decodes tokens of Play Integrity"
             expect(try await check(), 0, question, "com.example.app yes")

@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     /// From a key that App Store Connect handed out to a signature for an own offer, with no file edited by hand.
     @Suite(.aboutSQLite) struct InitCommandTests {
-        /// A folder with a downloaded key, readable by everybody as browsers leave it.
+        /// A folder with a downloaded key, readable by all users as browsers leave it.
         private struct Place {
             let directory: TemporaryDirectory
             let key: String
@@ -109,7 +109,7 @@ extension EndToEnd {
             #expect(try FileManager.default.contentsOfDirectory(atPath: other.target) == ["request.json"])
         }
 
-        @Test func `a key id that contradicts the file's name is refused, and a missing file is told first`()
+        @Test func `refuses a key id that contradicts the file's name, and reports a missing file first`()
             async throws
         {
             let place = try Place()
@@ -134,7 +134,7 @@ extension EndToEnd {
             #expect(try place.mode("SubscriptionKey_7H2K9QXW4Z.p8") == 0o600)
         }
 
-        @Test func `says everything that is missing where there is nobody to ask`() async throws {
+        @Test func `lists everything that is missing when it can't ask the user`() async throws {
             let outcome = try await Program.run(["init", "--bundle", "com.acme.notes"])
             #expect(outcome.end == .exited(2))
             #expect(outcome.errors.contains("--p8, --issuer, --product, --group, --offer are missing"), "\(outcome)")

@@ -88,7 +88,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func `check alone asks nobody and records nothing`() async throws {
+        @Test func `check alone sends no request and records nothing`() async throws {
             let outcome = try await Program.run(["check"] + demo.options())
             #expect(outcome.succeeded, "\(outcome)")
             #expect(try store.counts().connections == 0)
@@ -119,7 +119,7 @@ extension EndToEnd {
             #expect(try await tokensOnRecord() == 1)
         }
 
-        @Test func `an app that is not approved yet is told from a wrong key`() async throws {
+        @Test func `an app that is not approved yet is distinguished from a wrong key`() async throws {
             try store.misbehave(.unauthorized, in: .production)
             let outcome = try await check()
             expect(outcome, 1, "production refused 401", "sandbox accepted", "never approved", "1 of 2 accepted")
@@ -163,20 +163,20 @@ extension EndToEnd {
             expect(outcome, 3, "not reached cannot-connect", "0 of 2 accepted")
         }
 
-        @Test func `a certificate that is not trusted is told`() async throws {
+        @Test func `reports a certificate that is not trusted`() async throws {
             expect(try await check(trusts: false), 3, "not reached certificate-not-trusted", "--trusted-certificates")
             try store.setTLS(.expired)
             expect(try await check(), 3, "not reached certificate-not-trusted")
         }
 
-        @Test func `limits and failures of the store are nobody's fault`() async throws {
+        @Test func `limits and failures of the store are not blamed on the key`() async throws {
             try store.misbehave(.rateLimit(millisecondsFromNow: 60_000), in: .production)
             try store.misbehave(.status(503), in: .sandbox)
             expect(try await check(), 3, "production limited 429", "sandbox failed 503", "0 of 2 accepted")
             #expect(try store.counts().requests(to: .transactionInfo) == 2, "nothing is tried again")
         }
 
-        @Test func `without a record nothing is signed and nobody asked`() async throws {
+        @Test func `signs nothing and sends no request without a record`() async throws {
             let outcome = try await check(database: "missing.db")
             #expect(outcome.end == .exited(3), "\(outcome)")
             #expect(outcome.errors.contains("There is no database"))

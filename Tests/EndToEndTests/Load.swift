@@ -10,7 +10,7 @@ final class Load: Sendable {
 
     /// Starts to ask whatever service listens on the port that ``aim(at:)`` names.
     ///
-    /// Each customer asks as often as there are attempts. It ends by itself after so many requests, or when
+    /// Each customer asks as often as there are attempts. It ends by itself after that many requests, or when
     /// ``stop()`` ends it.
     init(_ demo: DemoFolder, threads: Int = 8, attempts: Int = 1, requests: Int? = nil) throws {
         self.demo = demo
@@ -33,7 +33,7 @@ final class Load: Sendable {
     /// How many signatures were delivered so far.
     static func delivered(to demo: DemoFolder) -> Int { textOfFile(deliveries(of: demo)).utf8.count { $0 == 0x0A } }
 
-    /// How long the answers with signatures are that were delivered so far; however many, that is told at once.
+    /// How many bytes of answers with signatures were delivered so far; this is fast for any number of answers.
     static func deliveredBytes(to demo: DemoFolder) -> Int {
         let attributes = try? FileManager.default.attributesOfItem(atPath: deliveries(of: demo))
         return attributes?[.size] as? Int ?? 0
@@ -43,7 +43,7 @@ final class Load: Sendable {
     static func aim(at service: RunningService) throws {
         try service.demo.directory.write(Array("\(service.port)".utf8), to: "port.new")
         let (from, to) = (service.demo.directory.path(of: "port.new"), service.demo.directory.path(of: "port"))
-        // Renamed, so that nobody reads half a number.
+        // Renamed, so that no reader sees half a number.
         guard unsafe rename(from, to) == 0 else { throw ChildProcess.Failure("\(to) can't be replaced") }
     }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// Whatever byte of the log is changed, everybody who looks notices.
+    /// Each check of the log notices a change of any byte.
     @Suite struct LogDamageTests {
         /// How many bytes of each column are changed; `OFFER_SIGNER_TEST_LOG_CHANGES=1000000` is all of them.
         private static let changes =
@@ -55,9 +55,9 @@ extension EndToEnd {
         }
 
         @Test(arguments: ["log_head root_hash", "log_head size", "checkpoints note"])
-        func `a service does not start on a log whose head or checkpoint was changed`(_ place: String) async throws {
+        func `a service does not start on a log with a changed head or checkpoint`(_ place: String) async throws {
             let audited = try await loaded(requests: 2)
-            // Exit code 124 is that of timeout, when the service runs.
+            // `timeout` exits with 124 when it had to stop a running service.
             let command = ["sh", "-c", "timeout 3 \"$@\"; [ $? = 124 ]", "sh", Program.path, "serve"]
             let verdict = try await damage(
                 audited,
@@ -83,7 +83,7 @@ extension EndToEnd {
             )
         }
 
-        /// An example whose log has a few entries more than so many requests leave.
+        /// An example after that many requests; its log has a few entries more than they leave.
         private func loaded(requests: Int) async throws -> AuditedDemo {
             let audited = try await AuditedDemo()
             let service = try await RunningService(audited.demo)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// A database that is not the one whose log was signed is noticed before anything is signed on it.
+    /// The service notices a database that is not the one of its signed log before it signs anything on it.
     @Suite struct LogRollbackTests {
         @Test func `yesterday's database is noticed at start, and a new log is the way forward`() async throws {
             let audited = try await AuditedDemo()
@@ -57,7 +57,7 @@ extension EndToEnd {
             try await expectCheckSaysTheSame(as: refusal, audited.demo)
         }
 
-        @Test func `a log whose last entry was cut off is refused, also without its checkpoint file`() async throws {
+        @Test func `a log that lost its last entry is refused, also without its checkpoint file`() async throws {
             let audited = try await AuditedDemo()
             try await run(audited, requests: 1)
             try? FileManager.default.removeItem(atPath: audited.demo.checkpoint)
@@ -158,7 +158,7 @@ extension EndToEnd {
             #expect(own.succeeded, "\(own)")
         }
 
-        /// Runs the service for so many signatures, until a checkpoint covers them.
+        /// Runs the service for that many signatures, until a checkpoint covers them.
         private func run(_ audited: AuditedDemo, requests: Int) async throws {
             let service = try await RunningService(audited.demo)
             for number in 0..<requests {

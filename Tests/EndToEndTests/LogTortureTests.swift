@@ -41,7 +41,7 @@ extension EndToEnd {
             try await export(audited, history)
         }
 
-        /// Kills and restarts a service under load until its log has so many entries.
+        /// Kills and restarts a service under load until its log has that many entries.
         private func grow(_ audited: AuditedDemo, to size: Int64) async throws -> (RunningService, kills: Int) {
             let demo = audited.demo
             let load = try Load(demo, threads: 16, attempts: 5)

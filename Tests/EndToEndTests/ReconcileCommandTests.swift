@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension EndToEnd {
-    /// `offer-signer audit reconcile` beside a service that the fake App Store tells of purchases.
+    /// `offer-signer audit reconcile` beside a service that the fake App Store notifies of purchases.
     // Its tests share one fake store.
     @Suite(.serialized) struct ReconcileCommandTests {
         private static let shared = Result { try FakeAppStore() }
@@ -27,7 +27,7 @@ extension EndToEnd {
             try await Program.run(["audit", "reconcile"] + options + demo.options())
         }
 
-        /// Somebody bought with the demo's offer just now, and Apple tells of it.
+        /// A customer bought with the demo's offer just now, and Apple notifies the service.
         private func tell(_ service: RunningService, of customer: String, token: String) throws {
             let ids = try store.setCustomer(
                 FakeAppStore.Customer(

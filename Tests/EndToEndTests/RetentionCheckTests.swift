@@ -135,7 +135,7 @@ extension EndToEnd {
             }
         }
 
-        @Test func `a team without access is told so, which is no error`() async throws {
+        @Test func `a team without access gets a note, not an error`() async throws {
             for misbehaviour: FakeAppStore.Misbehaviour? in [nil, .status(403)] {
                 if let misbehaviour { try store.misbehave(misbehaviour, at: .messageList) }
                 let (outcome, text) = try await check()

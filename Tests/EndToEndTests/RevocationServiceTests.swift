@@ -26,7 +26,7 @@ extension EndToEnd {
             )
         }
 
-        /// A request that tells of the customer by signed data alone.
+        /// A request that describes the customer by signed data alone.
         private func request() throws -> String {
             let ids = try store.addSubscription(
                 .init(.expired, productID: DemoFolder.product, group: "21234567", endsInDays: -60)
@@ -67,7 +67,7 @@ extension EndToEnd {
             try store.setOCSP(.revoked, about: .intermediate)
             let request = try request()
             try store.misbehave(.hang, at: .ocsp)
-            #expect(try service.sign(request).status == 200, "nobody knows yet")
+            #expect(try service.sign(request).status == 200, "the service does not know of it yet")
             try store.behave()
             try await eventually("it is refused") { try service.sign(request).status == 400 }
             let refusal = try service.sign(request)
@@ -79,7 +79,7 @@ extension EndToEnd {
             #expect(try service.sign(demo.request(customer: "bert")).status == 200)
         }
 
-        @Test func `nobody is asked where that is off`() async throws {
+        @Test func `asks no OCSP responder when that is off`() async throws {
             let service = try await service("off")
             try store.setOCSP(.revoked)
             let request = try request()

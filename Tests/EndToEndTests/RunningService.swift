@@ -15,9 +15,9 @@ final class RunningService: Sendable {
 
     /// Starts the service and waits until it listens.
     ///
-    /// Port 0 lets the system choose. A wrapper is a command that the service is started by, and whose process it
-    /// becomes. A database is used instead of the example's own; one of several services on a server keeps its checkpoint
-    /// in a file of its own. Options come after those that name its files.
+    /// Port 0 lets the system choose. A wrapper is a command that starts the service and is replaced by it (`exec`).
+    /// A database is used instead of the example's own; one of several services on a server keeps its checkpoint in a
+    /// file of its own. Options come after those that name its files.
     init(
         _ demo: DemoFolder,
         port: UInt16 = 0,
@@ -70,7 +70,7 @@ final class RunningService: Sendable {
         return try await process.waitForEnd()
     }
 
-    /// Has it read its files anew, and waits until it has said that it did, or did not.
+    /// Has it reload its files, and waits until it has said whether that succeeded.
     func reload() async throws {
         let before = reloads
         process.send(SIGHUP)

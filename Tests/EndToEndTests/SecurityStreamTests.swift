@@ -87,7 +87,7 @@ extension EndToEnd {
             #"{id: "siem", syslog: "127.0.0.1:\#(receiver.port)", trustedCertificates: "ca.pem"\#(members)}"#
         }
 
-        /// The indices of a file's lines, each of which must be an object of JSON with its entry.
+        /// The indices of a file's lines; each line must be a JSON object with its entry.
         private static func indices(_ text: String) throws -> [Int] {
             struct Line: Decodable {
                 let index: Int
@@ -220,7 +220,7 @@ extension EndToEnd {
             #expect(try await service.stop() == .exited(0))
         }
 
-        @Test func `a receiver that hangs keeps nobody else waiting, and gets all once it reads`() async throws {
+        @Test func `a receiver that hangs delays no other receiver, and gets all once it reads`() async throws {
             let demo = try await DemoFolder()
             let receiver = try await SyslogReceiver(demo)
             try receiver.be("hang")

@@ -41,7 +41,7 @@ extension EndToEnd {
             return try await Program.run(["tokens", "explain", demo.path(of: "token.txt")] + files)
         }
 
-        @Test func `explain says whom a token proves, and shows no token`() async throws {
+        @Test func `explain says which customer a token proves, and shows no token`() async throws {
             try trust(#"appAccountToken: {claim: "account"}"#)
             let account = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
             let token = try token(#", "account": "\#(account)", "cnf": {"jkt": "x"}"#)

@@ -31,7 +31,7 @@ extension EndToEnd {
                 try await audited.verify(service, "--witness", witness.verifierKey).succeeded
             }
 
-            // A restart does not begin anew with the witness.
+            // After a restart, the service continues with the witness where it was.
             #expect(try await service.stop() == .exited(0))
             let seen = try witness.state(of: Self.origin).size
             let again = try await RunningService(audited.demo, options: policy)
@@ -39,7 +39,7 @@ extension EndToEnd {
             #expect(try await again.stop() == .exited(0))
         }
 
-        @Test func `a witness that is away keeps nobody from signing, and is caught up with`() async throws {
+        @Test func `signing continues while a witness is away, and the witness catches up later`() async throws {
             let (audited, witness, policy) = try await witnessed()
             let service = try await RunningService(audited.demo, options: policy)
             try await cosigned(audited, service)
@@ -116,7 +116,7 @@ extension EndToEnd {
 
         static let origin = "example.com/offer-signer"
 
-        /// An example whose log one witness follows.
+        /// An example with one witness for its log.
         private func witnessed() async throws -> (AuditedDemo, FakeWitness, policy: [String]) {
             let audited = try await AuditedDemo()
             let witness = try FakeWitness()
@@ -124,7 +124,7 @@ extension EndToEnd {
             return (audited, witness, try audited.policy(demanding: witness))
         }
 
-        /// Runs the service for so many signatures, until all is cosigned.
+        /// Runs the service for that many signatures, until all is cosigned.
         private func run(_ audited: AuditedDemo, _ policy: [String], requests: Int) async throws {
             let service = try await RunningService(audited.demo, options: policy)
             for _ in 0..<requests {
@@ -153,8 +153,8 @@ extension EndToEnd {
             try await signing.value
         }
 
-        /// Whether a service's metrics have the witness in that state; asked for the state of the log, it would record that,
-        /// and so learn of what others have recorded.
+        /// Whether a service's metrics have the witness in that state; a request for the log's state would be recorded,
+        /// and the service would then see what others have recorded.
         private func says(_ state: String, _ service: RunningService) throws -> Bool {
             let metrics = try service.ask("/metrics").body
             return metrics.split(separator: "\n").contains { line in

@@ -98,7 +98,7 @@ def main() -> int:
     parser.add_argument("--json")
     options = parser.parse_args()
     in_own_mounts()
-    # Whoever ends it early has it clean up.
+    # It also cleans up if it is ended early.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     started = time.monotonic()
     print(f"seed {options.seed}\n{'':52}  tried  survived  lost", flush=True)

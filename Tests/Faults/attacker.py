@@ -37,7 +37,7 @@ def encoded(data: bytes) -> str:
 
 
 class Forger:
-    """Signs as the App Store does, under an authority that nobody trusts, with a new leaf each time."""
+    """Signs as the App Store does, under an untrusted authority, with a new leaf each time."""
 
     def __init__(self) -> None:
         self._root_key, self._key, self._leaf_key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(3))

@@ -110,7 +110,7 @@ class Balancer:
 
 class HAProxy(Balancer):
     name = "haproxy"
-    # A check each second, of which one is enough.
+    # One check each second; one is enough.
     settling = 2.0
 
     def _command(self, text: str) -> str:

@@ -114,7 +114,7 @@ class Client:
             self.counts[str(answer.get("type"))] += 1
 
     async def _settle(self, connection: Connection, asked: Asked) -> None:
-        """Sends a request until it has an answer that stands."""
+        """Sends a request until it has a final answer."""
         repeats = 1 if asked.number % 10 == 0 and not self._options.without_keys else 0
         while not self.stopping:
             sent = time.time()
@@ -140,7 +140,7 @@ class Client:
             if number >= self._last:
                 break
             if self._options.rate:
-                # What could not be asked while nobody answered is not caught up with.
+                # Does not catch up on requests that were due while the service did not answer.
                 self._due = max(self._due + 1 / self._options.rate, time.monotonic() - 0.02)
                 await asyncio.sleep(self._due - time.monotonic())
             await self._settle(connection, self._request(number))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The time of day jumps under a running service, by libfaketime; the clock that nobody can set goes on."""
+"""The time of day jumps under a running service, by libfaketime; the monotonic clock goes on."""
 import datetime
 import glob
 import os
@@ -18,7 +18,7 @@ def library() -> str | None:
 
 
 class FakedClock:
-    """A service whose time of day is the system's, so many seconds off; the offset can be set while it runs."""
+    """A service with an offset in seconds from the system's time of day; a test can set it while the service runs."""
 
     def __init__(self, place: Place) -> None:
         self._place, self._path = place, place.path("faketime")
@@ -41,7 +41,7 @@ class FakedClock:
                 "FAKETIME_DONT_FAKE_MONOTONIC=1", "sh", "-c", 'exec "$@"', "sh"]
 
     def start(self, clock: str) -> Service:
-        # Machines on which tests run need not have a time service; this one is told that it has.
+        # Machines that run tests may have no time service; this service sees one that is in step.
         tracer = ["strace", "-D", "-f", "-qq", "-o", "/dev/null", "--seccomp-bpf",
                   "-e", "trace=adjtimex,clock_adjtime", "-e", "inject=adjtimex,clock_adjtime:retval=0"]
         return self._place.start(clock=clock, wrapper=[*tracer, *self._wrapper])

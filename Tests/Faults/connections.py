@@ -24,12 +24,12 @@ def connect(place: Place, source: str, receive_buffer: int | None = None) -> soc
 
 
 def address(index: int, each: int = 200) -> str:
-    """Another network for each so many connections: those from one address are limited, and those from one network."""
+    """Another network for every `each` connections: they are limited per address and per network."""
     return f"127.1.{index // each % 250}.{1 + index // each // 250}"
 
 
 def with_many_descriptors(count: int) -> list[str]:
-    """Lets this process and the service have so many open files; the words to start the service by."""
+    """Lets this process and the service have `count` open files; returns the words to start the service with."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
     return ["prlimit", f"--nofile={count}:{count}"]
 
@@ -90,7 +90,7 @@ def idle_connections(setup: Setup) -> Row:
 
 
 def beyond_the_limit(place: Place, service: Service, count: int) -> list[str]:
-    """Opens more than are allowed in all: those that were idle for longest give way, and nobody else is harmed."""
+    """Opens more than are allowed in all: the service closes those that were idle for longest, and no others."""
     extra, taken = [], 0
     for index in range(100):
         connection = socket.socket()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TLS between service and PostgreSQL: who is believed, who is refused with which words, and where passwords show."""
+"""TLS between service and PostgreSQL: which peers are trusted or refused, with which words, where passwords show."""
 import os
 import subprocess
 import time

@@ -116,7 +116,7 @@ class Evidence:
         return {entry["grant"] for entry in entries if entry["ev"] == "sign.intent"}
 
     def _of_order(self) -> Iterator[str]:
-        """What a customer's events were told first in; what comes again counts no more."""
+        """Reports events of a customer that first arrived out of order; repeated events do not count."""
         last: dict[str, int] = {}
         seen: set[str] = set()
         for line, event in self._events():
@@ -206,7 +206,7 @@ def end_in_order(place: Place, receivers: Receivers, events: str) -> tuple[Evide
         problems.append(f"a receiver that answered 410 is not disabled: {rude}")
     if place.services[-1].stop() != 0:
         problems.append("it did not stop in order")
-    # The entries of its end are the next one's to tell.
+    # The next service sends the events for the entries of this service's end.
     place.start("--events", events)
     return delivered(place, receivers), problems
 

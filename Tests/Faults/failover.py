@@ -26,7 +26,7 @@ def says(service: Service, words: str) -> list[str]:
     """Whether readiness and log have those words; what is wrong if not."""
     try:
         eventually(f"readiness says {words!r}", lambda: words in obstacles(service))
-        # A thread of its own writes the log, so a line may come after what it tells of can be asked for.
+        # A thread of its own writes the log, so a line may come after a client can see what it reports.
         eventually(f"the log says {words!r}", lambda: words in service.log)
     except Failure as failure:
         return [f"{failure}; readiness says {obstacles(service)!r}; the log ends with {service.log[-2000:]!r}"]
@@ -48,7 +48,7 @@ def refuses_to_start(place: Place, url: str, words: str) -> list[str]:
     finally:
         is_alive = service.is_alive
         service.kill()
-    # The log is that of all services of the place.
+    # All services of the place share the log.
     last_words = [line for line in service.log.splitlines() if line.startswith("offer-signer serve:")]
     if is_alive or not last_words:
         return ["it started"]
@@ -64,7 +64,7 @@ def disconnect(server: Cluster) -> None:
 
 
 def under_load(place: Place, patience: int = 30) -> tuple[Service, Load]:
-    """A service that signs all the time, and whose checkpoints are kept."""
+    """A service that signs all the time, with its checkpoints kept."""
     service = place.start()
     place.keep_checkpoints()
     load = place.load(connections=8, rate=400, patience=patience)
@@ -73,7 +73,7 @@ def under_load(place: Place, patience: int = 30) -> tuple[Service, Load]:
 
 
 def concluded(row: Row, place: Place, load: Load, *services: Service) -> Row:
-    """The row, once nobody asks any more, the services have stopped, and everything was checked again."""
+    """Ends the load, stops the services, checks everything again, and returns the row."""
     load.stop()
     for service in services:
         row.problems += [] if service.stop() == 0 else ["a service did not stop in order"]
@@ -102,7 +102,7 @@ def taken_over(setup: Setup, pair: Pair, place: Place) -> Row:
         late.append(time.monotonic() - promoted)
         for instance in instances:
             eventually("it is ready again", instance.service.is_ready)
-        # Who is tried again soon enough finds the new primary.
+        # A service that tries again soon enough finds the new primary.
         if pause > 0.5 and not watch.refusals():
             problems.append("nobody was told that nothing can be recorded")
         pair.replace(old)
@@ -151,7 +151,7 @@ def left_behind(setup: Setup, pair: Pair, place: Place) -> Row:
 
 
 def split(setup: Setup, pair: Pair, place: Place) -> Row:
-    """The old primary comes back as a server of its own, stands first in the address, and is found again."""
+    """The old primary comes back as a server of its own, is first in the address, and is found again."""
     row = Row("old primary back beside the new one (split brain)")
     service, load = under_load(place)
     earlier = place.path("earlier.checkpoint")

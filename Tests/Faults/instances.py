@@ -14,7 +14,7 @@ ATTEMPTS = 3
 
 
 class Instance:
-    """One of the services: a port and a checkpoint file of its own, the rest is everybody's."""
+    """One of the services: a port and a checkpoint file of its own, it shares the rest with the others."""
 
     def __init__(self, place: Place, number: int, *options: str) -> None:
         self._place, self._number, self._options = place, number, options
@@ -71,7 +71,7 @@ def three_instances(setup: Setup, place: Place) -> Row:
 
 
 def held_up(setup: Setup, place: Place) -> Row:
-    """An instance that only stands still must not keep the others from granting, nor sign late what it had decided."""
+    """A stopped instance must not keep the others from granting, and must not sign late what it had decided."""
     started, row = time.monotonic(), Row("an instance stands still (SIGSTOP) for up to 5 s")
     instances = [Instance(place, number) for number in range(2)]
     load = instances[0].load(connections=8, rate=200, patience=30)

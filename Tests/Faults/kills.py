@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The service is killed, or told to end, again and again amid work."""
+"""The service is killed, or stopped in order, again and again amid work."""
 import time
 from collections.abc import Iterator
 
@@ -9,12 +9,12 @@ from trial import Row, Setup, percentile, recovers, timed
 
 
 class Compacting:
-    """So many new grants that the service compacts their offsets from its next start on; PostgreSQL has none."""
+    """Adds enough grants that the service compacts their offsets from its next start on; not for PostgreSQL."""
 
     CUSTOMERS = 70_000
 
     def __init__(self, place: Place) -> None:
-        # So many entries have room for them.
+        # That is enough entries to have room for them.
         place.wait_for_signatures(600)
         records = place.checker.records
         self._records = records if isinstance(records, SQLiteRecords) else None

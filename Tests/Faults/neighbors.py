@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a backend and an operator notice while somebody attacks with an app's API key, or with none."""
+"""What a backend and an operator notice while an attacker uses an app's API key, or none."""
 import http.client
 import json
 import os
@@ -14,7 +14,7 @@ from stores import FakeAppStore
 from trial import Row, Setup, percentile, timed
 
 PATH = "/v1/app-store/promotional-offers/signatures"
-# What is done, on so many connections.
+# What each attack is, what it does, and on how many connections.
 ATTACKS = [("refusals in batches, under names without end", "refusals", 64),
            ("chains of certificates of one's own, in batches", "certificates", 64),
            ("the same on 500 connections", "certificates", 500),
@@ -41,7 +41,7 @@ class Backend:
         self._number, self._transactions = 0, transactions
 
     def _body(self) -> str:
-        """A request about another customer each time, whom the store knows if it is to be asked."""
+        """A request about another customer each time; the store knows the customer if the service is to ask it."""
         self._number += 1
         members: dict[str, object] = {"facts": {"status": "expired", "expiresAt": "2026-01-01T00:00:00Z"}}
         if self._transactions:

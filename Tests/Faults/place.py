@@ -18,7 +18,7 @@ from typing import Any
 from checker import Checker
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# The system ends what is started by these words when whoever started it ends, however that comes.
+# The system ends a process started by these words when its parent ends, for whatever reason.
 ENDS_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 
@@ -52,7 +52,7 @@ def free_port() -> int:
 
 
 def in_environment(database: str) -> dict[str, str]:
-    """On the command line everybody would see the password in it, so the service refuses it there."""
+    """Every user could see a password on the command line, so the service refuses the URL there."""
     return {"OFFER_SIGNER_DATABASE": database} if database else {}
 
 
@@ -70,7 +70,7 @@ class Service:
         with open(log, "ab") as errors:
             self.process = subprocess.Popen(
                 [*ENDS_WITH_US, *command], stdout=subprocess.DEVNULL, stderr=errors, stdin=subprocess.DEVNULL,
-                # So that it need not start itself anew, which faults would be counted for.
+                # So the service need not start itself again, which faults would be counted for.
                 env=dict(os.environ, SWIFT_BACKTRACE="enable=no", GLIBC_TUNABLES=MEMORY, **environment))
         self.pid = self.process.pid
 
@@ -150,7 +150,7 @@ class Load:
                  "--api-key", place.path("load-key"), "--answers", place.answers, "--run", run]
         for name, value in options.items():
             words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
-        # Apart, since asyncio tells there of a connection that is lost just as nobody waits for it any more.
+        # In a file of its own: asyncio also reports lost connections there that the client no longer waits for.
         with open(self._output, "wb") as output, open(self._output + ".errors", "wb") as errors:
             self._process = subprocess.Popen(words, stdout=output, stderr=errors)
 
@@ -235,7 +235,7 @@ class Place:
         self.database = database or f"sqlite:{self.path('demo/offer-signer.db')}"
         self.answers, self.checkpoints = self.path("answers"), self.path("checkpoints")
         self.checkpoint_file = self.path("demo/log.checkpoint")
-        # So far into the file of answers, and so many signatures.
+        # The offset in the file of answers, and the number of signatures up to there.
         self._counted = (0, 0)
         os.mkdir(self.checkpoints)
         self.edit("offers", "atMost: 10000,", "atMost: 1000000000,")
@@ -264,7 +264,7 @@ class Place:
             return file.read()
 
     def write(self, name: str, text: str) -> None:
-        """Replaces a file of the example in one step, so that nobody reads half of it."""
+        """Replaces a file of the example in one step, so that the service never reads half of it."""
         path = self.path(f"demo/{name}")
         descriptor = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with open(descriptor, "w", encoding="utf-8") as file:

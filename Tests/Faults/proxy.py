@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A proxy on this machine that passes bytes on, and can be told to cut, hold or slow them."""
+"""A proxy on this machine that passes bytes on, and that a test can make cut, hold or slow them."""
 import asyncio
 import socket
 import threading
@@ -74,7 +74,7 @@ class FaultProxy:
         self._loop.call_soon_threadsafe(self._abort)
 
     def cut_after(self, count: int) -> None:
-        """Resets all connections once so many bytes more have passed, amid whatever that is."""
+        """Resets all connections once `count` more bytes have passed, at whatever point that is."""
         self._loop.call_soon_threadsafe(setattr, self, "_bytes_left", count)
 
     def hold(self, holds: bool) -> None:

@@ -70,7 +70,7 @@ class SQLiteRecords:
         return None if found == [("ok",)] else f"integrity_check: {found}"
 
     def spread_grant(self, customers: int) -> str | None:
-        """Gives the newest grant to so many more customers, who never ask, so that there is much to compact.
+        """Gives the newest grant to more customers, who never ask, so that there is much to compact.
 
         Only a service that starts later knows of them. Ledger and log still have the same grants. Gives its id, in
         hexadecimal; none while there are too few entries whose offsets were not compacted.
@@ -80,7 +80,7 @@ class SQLiteRecords:
             grant, offer, newest = database.execute(NEWEST).fetchone()
             first = database.execute(UNSPREAD).fetchone()[0]
             entries = newest - first
-            # Behind the rows that the entries have already, of which each has room for 128 more.
+            # Behind the rows that the entries have already; each entry has room for 128 more.
             if customers > 128 * entries:
                 return None
             rows = (((first + number % entries) * 256 + 128 + number // entries, os.urandom(16), offer, grant)

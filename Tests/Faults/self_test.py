@@ -72,7 +72,7 @@ def with_changed_answer(place: Place, name: str, change: Callable[[Object], None
 
 
 def with_changed_checkpoint(place: Place) -> str:
-    """A folder with one checkpoint whose root was changed; then its signature is wrong."""
+    """A folder with a changed root in one checkpoint, so the signature of that checkpoint is wrong."""
     folder = place.path("changed-checkpoints")
     shutil.copytree(place.checkpoints, folder)
     path = os.path.join(folder, sorted(os.listdir(folder))[-1])

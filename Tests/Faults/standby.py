@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two PostgreSQL servers, one a streaming standby of the other, at addresses that stay the same whoever is which."""
+"""Two PostgreSQL servers, one a streaming standby of the other, with addresses that stay when they change roles."""
 import time
 
 from cluster import Cluster
@@ -7,7 +7,7 @@ from place import Place, eventually, free_port
 
 
 class Pair:
-    """A primary and its standby; `url` names both, and whoever connects finds the one that takes writes."""
+    """A primary and its standby; `url` names both, and a client finds the one that takes writes."""
 
     def __init__(self, is_synchronous: bool = True) -> None:
         # Beyond those that services get.
@@ -78,6 +78,6 @@ class Watch:
         return [f"{len(late)} signatures meanwhile, for requests from {late[0]:.3f} s on"] if late else []
 
     def refusals(self) -> int:
-        """How many requests were told with 503 that nothing can be recorded."""
+        """How many requests got 503 because the service cannot record anything."""
         return sum(answer["status"] == 503 and answer["problem"] == "/problems/audit-unavailable"
                    for answer in self._place.answers_since(self._offset))

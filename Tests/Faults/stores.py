@@ -49,7 +49,7 @@ class FakeAppStore:
                   publicKeyPEM=place.text("demo/public-key.pem"))
 
     def customers(self, count: int) -> list[str]:
-        """Transactions of as many customers whose subscriptions ended two months ago."""
+        """Transactions of `count` customers with subscriptions that ended two months ago."""
         found = []
         for number in range(count):
             ids = self.call("setCustomer", customer=f"customer-{number}", subscriptions=[{

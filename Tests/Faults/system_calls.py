@@ -91,7 +91,7 @@ class Injector:
 
 
 def tracer_of(pid: int) -> int:
-    """Who traces all threads of a process; 0 if nobody, or not yet all."""
+    """The process that traces all threads of a process; 0 if there is none, or if it does not trace all yet."""
     tracers = set()
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):

@@ -56,7 +56,7 @@ class Row:
         return list(found)
 
     def conclude(self, place: Place) -> None:
-        """Checks everything once more from the beginning, once nobody asks any more."""
+        """Checks everything once more from the beginning, after all requests have ended."""
         place.end_checkpoints()
         place.checker = place.fresh_checker(place.checker.cap)
         self.problems += self._check(place, finishes=True)

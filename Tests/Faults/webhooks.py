@@ -36,7 +36,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         try:
             self._post()
         except OSError:
-            # Whoever asked was killed.
+            # The client was killed.
             self.close_connection = True
 
     def _post(self) -> None:

@@ -66,7 +66,7 @@ private func diagnose(_ text: [UInt8]) {
         return
     }
     let diagnosis = SignatureDiagnoser(stage.knowledge).diagnose(report)
-    // The keys are made anew at each start, and nothing is signed with them.
+    // The keys are generated at each start, and nothing is signed with them.
     guard diagnosis.verdict != .signedCorrectly, diagnosis.signedBy == nil, diagnosis.recoveredKey == nil else {
         fatalError("a signature that nobody made")
     }

@@ -6,8 +6,8 @@ import TestSupport
 // and what is believed was signed by the one leaf that there is and leads to the one root that is trusted.
 //
 // A first byte of 0 means that the rest is a JWS, any other that the rest is a header, which is signed before it is
-// read. Control characters stand for what is made anew at each start: in a JWS, for the three segments of a good one;
-// in a header, for certificates in Base64. So what libFuzzer learnt is of use at the next start.
+// read. Control characters stand for what is generated at each start: in a JWS, for the three segments of a good one;
+// in a header, for certificates in Base64. So the corpus of libFuzzer is of use at the next start.
 //
 // Built and run by `Tests/Fuzzing/fuzz-cryptography signed-data SECONDS`.
 

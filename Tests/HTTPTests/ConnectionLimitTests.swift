@@ -38,7 +38,7 @@ struct ConnectionLimitTests {
                 client.send(request())
                 #expect(try client.readAnswer().status == 200)
             }
-            // None of these reads what it is told, or closes.
+            // None of these reads its response, or closes.
             let flood = try (0..<200).map { _ in try RawHTTPClient(port: server.port) }
             #expect(
                 try await eventually {
@@ -51,7 +51,7 @@ struct ConnectionLimitTests {
                 client.send(request())
                 #expect(try client.readAnswer().status == 200)
             }
-            // Those that may not wait are told all the same.
+            // Those that may not wait get the response all the same.
             #expect(try flood[199].readAnswer().status == 429)
             withExtendedLifetime(flood) {}
         }
@@ -66,7 +66,7 @@ struct ConnectionLimitTests {
                 client.send(request())
                 #expect(try client.readAnswer().status == 200)
             }
-            // The first of these is told that there is no room, and the second waits for some.
+            // The server answers the first that there is no room; the second waits for some.
             let late = try (0..<2).map { _ in try RawHTTPClient(port: server.port) }
             for client in late { client.send(request()) }
             #expect(try late[0].readAnswer().status == 503)
@@ -77,7 +77,7 @@ struct ConnectionLimitTests {
     }
 
     @Test
-    func `one more than the total has the place of the client who has been idle longest, if nobody knows it`()
+    func `a connection beyond the total replaces the unauthenticated one that is idle longest`()
         async throws
     {
         let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 3))
@@ -124,7 +124,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test func `nobody gives way to a client whose address has as many connections as it may`() async throws {
+    @Test func `no connection is closed for a client whose address is at its connection limit`() async throws {
         let limits = Limits(connections: 3, connectionsPerAddress: 2)
         try await withServer(ServerConfiguration(loops: 1, limits: limits)) { server in
             let own = try (0..<2).map { _ in try RawHTTPClient(port: server.port) }
@@ -168,7 +168,7 @@ struct ConnectionLimitTests {
         }
     }
 
-    @Test func `a network whose clients are all known has no place for one more`() async throws {
+    @Test func `refuses one more client from a network whose clients are all authenticated`() async throws {
         let configuration = ServerConfiguration(loops: 1, limits: Limits(connections: 32, connectionsPerAddress: 2))
         try await withServer(configuration, RecordingResponder.knowing { _ in true }) { server in
             let clients = try (1...8).map { try RawHTTPClient(port: server.port, from: $0) }

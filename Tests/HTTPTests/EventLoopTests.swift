@@ -8,7 +8,7 @@ import Testing
 
 /// What is handed back to an event loop is done on its thread, and never lost.
 @Suite(.mayBlock) struct EventLoopTests {
-    @Test func `tasks are told on the thread of their loop, in the order of what is handed back`() async throws {
+    @Test func `what is handed back to a loop runs on its thread, in order`() async throws {
         let (loop, other) = (try EventLoop(), try EventLoop())
         #expect(EventLoop.current == nil)
         let places = Mutex<[(number: Int, isOwn: Bool)]>([])
@@ -38,7 +38,7 @@ import Testing
         #expect(told.filter(\.isOwn).count == 100)
     }
 
-    @Test func `once a loop has ended, who is told is told at once`() async throws {
+    @Test func `what is handed back after a loop has ended runs at once`() async throws {
         let loop = try EventLoop()
         await withCheckedContinuation { hasEnded in
             Thread.detachNewThread {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP
 
-/// What large bodies may take together, of which there is room for two here.
+/// What large bodies may take together; there is room for two here.
 @Suite("Large bodies", .mayBlock, .serialized, .timeLimit(.minutes(2)))
 struct LargeBodyTests {
     private static let length = 48 * 1024
@@ -30,7 +30,7 @@ struct LargeBodyTests {
 
     private static func body(_ length: Int = length) -> [UInt8] { [UInt8](repeating: 0x78, count: length) }
 
-    /// Sends so many large bodies but for their last byte, and waits until there is no room for another, which counts as
+    /// Sends `count` large bodies but for the last byte, and waits until there is no room for another, which counts as
     /// one rejection.
     private static func fill(_ server: Server, with count: Int = 2) async throws -> [RawHTTPClient] {
         let admitted = try (0..<count).map { _ in try begin(server) }
@@ -94,7 +94,7 @@ struct LargeBodyTests {
     }
 
     @Test
-    func `who is refused amid a body can read why`() async throws {
+    func `a client that is refused amid a body can read why`() async throws {
         try await withServer(Self.configuration) { server in
             let (late, status) = try Self.begin(server)
             #expect(status == 100)
@@ -166,7 +166,7 @@ struct LargeBodyTests {
     }
 
     @Test(arguments: [false, true])
-    func `a body takes its room until it is answered, whether or not anybody waits for that`(isCut: Bool) async throws {
+    func `a body takes its room until it is answered, even if its client has gone`(isCut: Bool) async throws {
         let gate = Gate()
         let responder = RecordingResponder { request in
             if request.path == Array("/slow".utf8) { await gate.pass() }

@@ -140,7 +140,7 @@ private enum Thread {
 }
 
 extension String {
-    /// What stands between that text and the end of its line.
+    /// The rest of the line after that text.
     fileprivate func components(after text: String) -> Substring? {
         guard let range = firstRange(of: text) else { return nil }
         return self[range.upperBound...].prefix { $0 != "\r\n" }

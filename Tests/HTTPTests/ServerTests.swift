@@ -189,7 +189,7 @@ struct ServerTests {
     }
 
     @Test
-    func `refuses an address that somebody listens on`() async throws {
+    func `refuses an address that is already in use`() async throws {
         try await withServer(ServerConfiguration(loops: 2)) { server in
             let taken = ServerError.cannotListen(
                 address: "127.0.0.1",

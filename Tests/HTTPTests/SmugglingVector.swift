@@ -21,7 +21,7 @@ struct SmugglingVector: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// Follows each vector on the wire; nobody may ever take it for a request.
+    /// Follows each vector on the wire; the server must never take it for a request.
     static let smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
 
     static let all: [SmugglingVector] = lines + fields + targets

@@ -19,7 +19,7 @@ final class RecordingResponder: Responder {
         return await body(request)
     }
 
-    /// One to whom some clients have proved who they are.
+    /// A responder that treats some clients as authenticated.
     static func knowing(_ isKnown: @escaping @Sendable (Request) -> Bool) -> RecordingResponder {
         RecordingResponder { request in
             var response = await echo(request)

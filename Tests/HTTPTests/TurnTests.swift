@@ -24,7 +24,7 @@ private final class TurnResponder: Responder {
 
 /// What arrives together can be handed on together.
 @Suite(.mayBlock) struct TurnTests {
-    @Test func `gives clients that read late their own answers, whatever others were told meanwhile`() async throws {
+    @Test func `gives clients that read late their own answers, whatever others receive meanwhile`() async throws {
         let responder = RecordingResponder { request in
             let path = String(decoding: request.path, as: UTF8.self)
             let size = path.hasPrefix("/small") ? 1 : 400 + path.utf8.count % 7 * 100
@@ -41,7 +41,7 @@ private final class TurnResponder: Responder {
                 #expect(quick.send("GET /small\(round) HTTP/1.1\r\nHost: a\r\n\r\n"))
                 #expect(try quick.readAnswer().body == "/small\(round)")
             }
-            #expect(server.statistics.requests < 50 + 3 * 800, "the sockets took all that nobody read")
+            #expect(server.statistics.requests < 50 + 3 * 800, "the sockets took all unread answers")
             for round in 0..<800 {
                 for (number, client) in late.enumerated() {
                     let path = "/\(number)/\(round)"

@@ -2,7 +2,7 @@
 import JSON
 import Testing
 
-/// How much is told of a text that is wrong all over.
+/// How much is reported about a text with many mistakes.
 struct MismatchesTests {
     /// The elements of an array, each noted as wrong.
     private func noted(_ count: Int, in mismatches: Mismatches) throws {
@@ -12,7 +12,7 @@ struct MismatchesTests {
     }
 
     @Test(arguments: [0, 1, 64, 65, 500])
-    func `of a request the first 64 are told with their places, and the others counted`(count: Int) throws {
+    func `reports the first 64 mistakes of a request with their pointers, and counts the others`(count: Int) throws {
         let mismatches = Mismatches()
         try noted(count, in: mismatches)
         #expect(mismatches.all.map(\.pointer) == (0..<min(count, 64)).map { "/\($0)" })
@@ -20,15 +20,15 @@ struct MismatchesTests {
         #expect(mismatches.count == count)
     }
 
-    @Test func `of a file all are told`() throws {
+    @Test func `reports all mistakes of a file`() throws {
         let mismatches = Mismatches(admitsNull: false, most: .max)
         try noted(500, in: mismatches)
         #expect(mismatches.all.map(\.pointer) == (0..<500).map { "/\($0)" })
         #expect(mismatches.more == 0)
     }
 
-    /// To find a place, all that stands before it is passed over.
-    @Test func `nobody looks where those are that are only counted`() {
+    /// Finding a place means reading everything before it.
+    @Test func `does not look for the place of a mistake that is only counted`() {
         let mismatches = Mismatches(most: 3)
         var looked = 0
         func mismatch() -> Mismatch {

@@ -6,7 +6,7 @@ import Testing
 /// An object is not looked through for a name that none of its members can have.
 struct NameLengthTests {
     @Test(arguments: [0, 1, 5, 61, 62, 63, 64, 200])
-    func `tells how long each name is`(length: Int) throws {
+    func `records the length of each name`(length: Int) throws {
         let name = String(repeating: "x", count: length)
         let object = try object(#"{"\#(name)":{"deeper":1},"other":[{"within":2}]}"#)
         let expected: UInt64 = 1 << UInt64(min(63, length)) | 1 << 5

@@ -5,7 +5,7 @@ import Testing
 @Suite("A member that nobody asked for")
 struct UnknownMemberTests {
     @Test
-    func `is told with each known name once`() throws {
+    func `is reported with each known name once`() throws {
         let document = try JSONDocument(Array(#"{"bundle":"a","bundleId":"b"}"#.utf8))
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
@@ -20,14 +20,14 @@ struct UnknownMemberTests {
     }
 
     @Test
-    func `is told that there is none where there is none`() throws {
+    func `is reported with the hint that the object has no known members`() throws {
         let mismatches = Mismatches()
         ObjectReader(try JSONDocument(Array(#"{"x":1}"#.utf8)).root, into: mismatches).finish()
         #expect(mismatches.all.map(\.message) == ["is not a known member (there is none here)"])
     }
 
     @Test(arguments: [20, 21, 100])
-    func `is told of up to twenty times an object, and then counted`(count: Int) throws {
+    func `is reported up to twenty times per object, and then only counted`(count: Int) throws {
         let members = (0..<count).map { #""unheard\#($0)":0"# }.joined(separator: ",")
         let document = try JSONDocument(Array(#"{"known":1,\#(members)}"#.utf8))
         let mismatches = Mismatches()

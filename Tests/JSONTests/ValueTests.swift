@@ -35,7 +35,7 @@ import Testing
         #expect(object["ab"]?.integer == 1)
     }
 
-    @Test func `a member that is found tells its place`() throws {
+    @Test func `returns the place of a member that is found`() throws {
         let text = #"{"ba":[{"b":0}],"a":1,"\u0062":2,"bb":3}"#
         let root = try JSONDocument(Array(text.utf8)).root
         #expect(root.find("ba")?.place == 0)
@@ -53,7 +53,7 @@ import Testing
 
     /// The reader looks at eight bytes at once, so each of them is tried, in strings that end with the text and before it.
     @Test(arguments: 0...24)
-    func `what is special in a string is found wherever it stands`(length: Int) throws {
+    func `finds a special character anywhere in a string`(length: Int) throws {
         for place in 0...length {
             let (head, tail) = (String(repeating: "a", count: place), String(repeating: "b", count: length - place))
             for (written, meant) in [(#"\""#, "\""), (#"\\"#, "\\"), ("é", "é"), ("\u{7F}", "\u{7F}"), ("😀", "😀")] {
@@ -102,7 +102,7 @@ import Testing
         #expect(!escaped.string(equals: #"x\ny"#))
     }
 
-    @Test func `a value knows where it stands`() throws {
+    @Test func `a value knows its offset and its pointer`() throws {
         let inner = try #require(try member("a").array?.dropFirst().first { _ in true }?.object?["b"])
         #expect(inner.offset == 13)
         #expect(Array(inner.text) == Array(#""x\ny""#.utf8))
@@ -111,7 +111,7 @@ import Testing
         #expect(document.root.pointer.isEmpty)
     }
 
-    @Test func `places are told in lines and columns`() throws {
+    @Test func `reports places as lines and columns`() throws {
         let text = Array("[1,\n  é, x]\r\n\r".utf8)
         let error = try #require(refusal(text))
         #expect(error.kind == .expectedValue)

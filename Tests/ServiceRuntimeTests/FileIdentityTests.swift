@@ -21,9 +21,9 @@ struct FileIdentityTests {
         #expect(identity != FileIdentity(path: one), "another file of the same name")
     }
 
-    /// From Linux 6.13 on a file whose times were seen gets new ones with the next write, to the nanosecond.
+    /// From Linux 6.13 on, once a process reads the times of a file, the next write sets new ones, to the nanosecond.
     ///
-    /// Any other keeps them until the clock ticks, some milliseconds later; before 6.13 all do.
+    /// Any other file keeps its times until the clock ticks, some milliseconds later; before 6.13 all files do.
     @Test func `asking does not make the next write change the times of the file`() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write([1], to: "file")

@@ -4,7 +4,7 @@ import Glibc
 import ServiceRuntime
 import Testing
 
-/// A reader of the log that stands still holds nobody up.
+/// A reader of the log that stops reading does not block the service.
 struct LogWriterTests {
     /// A pipe of 4 KiB.
     private final class Reader {
@@ -32,7 +32,7 @@ struct LogWriterTests {
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `nobody waits for a reader who does not read, and what is left out is counted and told`() throws {
+    func `does not wait for a reader that stops reading, and counts and reports dropped lines`() throws {
         let reader = try Reader()
         let writer = LogWriter(to: reader.writing, mostBytes: 64 * 1024)
         let line = Array((String(repeating: "x", count: 99) + "\n").utf8)
@@ -48,7 +48,7 @@ struct LogWriterTests {
                 return Int(number.dropLast())
             }.reduce(0, +)
         }
-        // Every line is written, or counted and told.
+        // Every line is written, or counted and reported.
         let lines = reader.read { lines in lines.count { $0.hasPrefix("x") } + told(lines) == 10_000 }
         #expect(told(lines) == dropped)
     }

@@ -3,7 +3,7 @@ import OfferDomain
 import ServiceRuntime
 import Testing
 
-/// What may happen without end, and is told of now and then.
+/// What may happen any number of times, and is reported once a minute.
 struct OnceAMinuteTests {
     @Test func `admits each thing once a minute, whatever becomes of the clock`() {
         let sparing = OnceAMinute<String>()

@@ -5,12 +5,12 @@ import TestSupport
 import Testing
 
 struct ServiceManagerTests {
-    @Test func `tells nobody if no socket is named`() throws {
+    @Test func `sends nothing if no socket is named`() throws {
         try ServiceManager(socketName: nil).tell(.ready)
     }
 
     @Test(arguments: Place.allCases)
-    func `tells the socket that is named, one datagram for each state`(place: Place) throws {
+    func `sends one datagram for each state to the named socket`(place: Place) throws {
         let folder = try TemporaryDirectory()
         let socket = try NotifySocket(place.name(in: folder))
         let manager = ServiceManager(socketName: socket.name)
@@ -30,7 +30,7 @@ struct ServiceManagerTests {
         #expect(error?.description.contains("an absolute path, or @ and a name") == true)
     }
 
-    @Test func `says that nobody listens`() throws {
+    @Test func `reports that no process listens`() throws {
         let path = try TemporaryDirectory().path(of: "nobody")
         let error = #expect(throws: ServiceManagerError.self) { try ServiceManager(socketName: path).tell(.ready) }
         #expect(error == .notTold(code: ENOENT))

@@ -55,7 +55,7 @@ import Testing
         (#""offerIdentifier":"offer1""#, #""offerIdentifier":"offer1","transactionId":"""#, .jwsClaims),
         ("57246542-96fe-1a63-e053-0824d011072a", "57246542", .jwsIssuer),
     ])
-    func `each way in which a JWS differs is told`(right: String, wrong: String, fault: SignatureFault) throws {
+    func `reports each way in which a JWS differs`(right: String, wrong: String, fault: SignatureFault) throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         let (header, claims) = (Self.header.replacing(right, with: wrong), Self.claims.replacing(right, with: wrong))
@@ -65,7 +65,7 @@ import Testing
         #expect(diagnosis.findings.map(\.fault) == [fault] && diagnosis.verdict == .payloadDiffers, "\(diagnosis)")
     }
 
-    @Test func `a JWS with a signature in DER, of another key, or changed afterwards is told`() throws {
+    @Test func `reports a JWS that has a signature in DER, is signed by another key, or was changed`() throws {
         try startSecureMemory()
         let (key, other) = (try PrivateKey.generate(), try PrivateKey.generate())
         func faults(_ jws: String) throws -> [SignatureFault] {
@@ -85,7 +85,7 @@ import Testing
         (#""error": {"code": 14}"#, .signedCorrectly, .offerPrice),
         (#""error": {"code": 13}"#, .signedCorrectly, .missingParameters),
     ])
-    func `what StoreKit said and when it was is told beside a right signature`(
+    func `reports what StoreKit said, and a late attempt, for a right signature`(
         member: String,
         verdict: Diagnosis.Verdict,
         fault: SignatureFault
@@ -138,7 +138,7 @@ import Testing
         #expect(diagnosis.verdict == verdict && diagnosis.findings == findings, "\(diagnosis)")
     }
 
-    @Test func `a JWS in DER is written wrongly, whoever signed it`() throws {
+    @Test func `reports a JWS in DER as a wrong format, for a known and for an unknown key`() throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         let jws = try Self.jws(Self.header, Self.claims, key, der: true)
@@ -159,7 +159,7 @@ import Testing
         #expect(diagnosis.verdict == .payloadDiffers && diagnosis.findings.map(\.fault) == [.jwsClaims], "\(diagnosis)")
     }
 
-    @Test func `two JWS of an unknown key tell it, unless they are one`() throws {
+    @Test func `recovers an unknown key from two JWS, unless they are the same`() throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         func report() throws -> SignatureReport {
@@ -244,7 +244,7 @@ import Testing
     ]
 
     @Test(arguments: hints.indices)
-    func `what StoreKit says of a right signature is told, and proves nothing`(row: Int) throws {
+    func `reports what StoreKit says about a right signature, and does not take it as proof`(row: Int) throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         var report = SignedReport()
@@ -342,7 +342,7 @@ import Testing
         #expect(diagnosis.findings.contains(Diagnosis.Finding(.jwsAudience)))
     }
 
-    @Test func `a right signature for an offer of another product is told`() throws {
+    @Test func `reports a right signature for an offer of another product`() throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         var knowledge = DiagnosisKnowledge(key)
@@ -352,7 +352,7 @@ import Testing
         #expect(diagnosis.findings == [Diagnosis.Finding(.offerUnknown, .likely)], "\(diagnosis)")
     }
 
-    @Test func `an unknown member is told with the name that was meant`() throws {
+    @Test func `reports an unknown member with the name that was meant`() throws {
         let json = #"{"keyID": "ABC123DEFG", "attached": {"nonces": "x"}, "sku": "pro", "zzz": 1, "signature": "MEUC"}"#
         let report = try SignatureReport(json: Array(json.utf8))
         #expect(
@@ -405,7 +405,7 @@ import Testing
         #expect(error?.description.contains(part) == true, "\(String(describing: error))")
     }
 
-    @Test func `a diagnosis is told in JSON and in lines`() throws {
+    @Test func `writes a diagnosis as JSON and as lines`() throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         var report = SignedReport()

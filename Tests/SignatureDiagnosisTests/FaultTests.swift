@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: payloads)
-    func `two reports of a key that nobody knows prove the mistake that both have, and one alone does not`(
+    func `two reports of an unknown key prove the mistake that both have, and one alone does not`(
         row: Row
     ) throws {
         try startSecureMemory()
@@ -229,7 +229,7 @@ import Testing
     ]
 
     @Test(arguments: forms)
-    func `a signature that is written in another way is read, and told`(row: Row) throws {
+    func `reads a signature that is written in another way, and reports that`(row: Row) throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         // Of some signatures, two ways of writing are the same.
@@ -241,7 +241,7 @@ import Testing
         #expect(diagnoses.allSatisfy { [.formatWrong, .signedCorrectly].contains($0.verdict) }, "\(diagnoses)")
     }
 
-    @Test func `plus signs that became blanks are put back, and told`() throws {
+    @Test func `puts back plus signs that became spaces, and reports that`() throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         var report = SignedReport()
@@ -251,7 +251,7 @@ import Testing
         #expect(diagnoses.allSatisfy { [.formatWrong, .signedCorrectly].contains($0.verdict) }, "\(diagnoses)")
     }
 
-    @Test func `missing padding is told`() throws {
+    @Test func `reports missing padding`() throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         var report = SignedReport()
@@ -262,7 +262,7 @@ import Testing
 
     // MARK: - Nothing wrong, and nothing known
 
-    @Test func `a right signature is called right, and what the report can't tell is listed`() throws {
+    @Test func `confirms a right signature, and lists what the report can't show`() throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         let diagnosis = try SignedReport().diagnosis(key, DiagnosisKnowledge(key))
@@ -301,7 +301,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a key that is found and is not the one of the named id is told`(byPin: Bool) throws {
+    func `reports a key that is found but is not the key of the named id`(byPin: Bool) throws {
         try startSecureMemory()
         let (key, named) = (try PrivateKey.generate(), try PrivateKey.generate())
         var knowledge = DiagnosisKnowledge(named)
@@ -315,7 +315,7 @@ import Testing
         #expect(diagnosis.verdict == .payloadDiffers && diagnosis.isKeyOfBothReports != byPin)
     }
 
-    /// Who signed, whom the payload names, and whom the report names, by the ids of keys of which pins are known.
+    /// The ids of the key that signed, of the key in the payload, and of the key in the report; all have known pins.
     static let pinned: [(signer: String, payload: String, named: String, fault: SignatureFault?)] = [
         ("ABC123DEFG", "ABC123DEFG", "ABC123DEFG", nil),
         ("ABC123DEFG", "PINNED0002", "ABC123DEFG", .keyIDInPayload),
@@ -402,7 +402,7 @@ import Testing
         #expect(tooLarge.findings.map(\.fault) == [.notDecodable], "\(tooLarge)")
     }
 
-    @Test func `a catalog is searched by its listings, and what was not tried is told`() throws {
+    @Test func `searches a catalog by its listings, and reports what was not tried`() throws {
         try startSecureMemory()
         let key = try PrivateKey.generate()
         var knowledge = DiagnosisKnowledge(key)

@@ -2,7 +2,7 @@
 import Cryptography
 import SignatureDiagnosis
 
-/// A report of a signature that a faulty server made, or whose values a faulty app attached.
+/// A report of a signature; a faulty server made it, or a faulty app attached its values.
 struct SignedReport {
     /// What Apple rebuilds, field by field, unless a test changes it.
     static let right: [(name: String, value: String)] = [
@@ -69,7 +69,7 @@ extension DiagnosisKnowledge {
         offerIDs = ["offer1", "Winter offer"]
     }
 
-    /// Somebody who knows the digest of the public key alone.
+    /// Knows only the digest of the public key.
     init(pinOf key: PrivateKey) {
         self.init(key)
         keys = []

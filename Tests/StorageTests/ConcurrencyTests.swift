@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// Reads until told to stop; every count must be odd, and none less than the one before.
+    /// Reads until `isDone` returns true; every count must be odd, and at least the count before.
     private static func countWholeStates(_ reader: any DatabaseConnection, until isDone: () -> Bool) throws -> Int {
         var states = 0
         var last: Int64 = 0

@@ -3,7 +3,7 @@ import Foundation
 import Storage
 import Testing
 
-/// What goes wrong is told apart, and told without the values.
+/// Errors are distinguished, and reported without the values.
 @Suite struct ErrorTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let sql: SQL
@@ -175,7 +175,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `a second writer waits, and then is told that the database is busy`(engine: Engine) throws {
+    func `a second writer waits, and then gets the error that the database is busy`(engine: Engine) throws {
         let place = try Place(engine)
         let first = try place.connectWithThings()
         let second = try place.connect(busyTimeoutMilliseconds: 20)

@@ -3,7 +3,7 @@ import Foundation
 import Storage
 import Testing
 
-/// Who carries pages over from the write-ahead log into the database.
+/// Which connection copies pages from the write-ahead log into the database.
 @Suite struct LogCarryingTests {
     private let folder: Folder
     private let connection: SQLiteConnection
@@ -29,7 +29,7 @@ import Testing
         try connection.first(SQL("SELECT count(*) FROM t")) { $0.integer(0) }
     }
 
-    @Test func `a commit carries the log over, unless it is left to others`() throws {
+    @Test func `a commit runs a checkpoint, unless checkpoints are left to others`() throws {
         for id in 0..<20 { try commit(id) }
         let before = databaseBytes
         #expect(before > 100_000)
@@ -48,14 +48,14 @@ import Testing
         return try connection.stampOfOthers()
     }
 
-    @Test func `a connection is told of the commits of others, and not of its own nor of carrying over`() throws {
+    @Test func `a connection notices the commits of others, but not its own and not a checkpoint`() throws {
         connection.leaveLogToOthers()
         let other = try folder.connect()
         var seen = [try #require(try stamp())]
         for id in 0..<20 { try commit(id) }
         #expect(try stamp() == seen[0])
         try other.carryOverLog()
-        // Begins the log anew.
+        // Restarts the log.
         for id in 20..<30 { try commit(id) }
         #expect(try stamp() == seen[0])
         for id in 30..<33 {
@@ -67,7 +67,7 @@ import Testing
         #expect(Set(seen).count == 4)
     }
 
-    @Test func `another connection carries over, and the next commit begins the log anew`() throws {
+    @Test func `another connection runs a checkpoint, and the next commit restarts the log`() throws {
         connection.leaveLogToOthers()
         for id in 0..<20 { try commit(id) }
         let other = try folder.connect()
@@ -79,7 +79,7 @@ import Testing
         #expect(try count(other) == 21)
     }
 
-    @Test func `what somebody still reads stays, and is read as it was`() throws {
+    @Test func `keeps what a reader still reads, and the reader sees no change`() throws {
         connection.leaveLogToOthers()
         try commit(0)
         let reader = try folder.connect(SQLiteOptions(access: .readOnly))

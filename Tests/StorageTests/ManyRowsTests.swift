@@ -66,7 +66,7 @@ import Testing
     ]
 
     @Test(arguments: Engine.allCases, kinds)
-    func `rows that nobody waits for are there as they were given`(engine: Engine, given: Rows) throws {
+    func `enqueued rows are stored as they were given`(engine: Engine, given: Rows) throws {
         let place = try Place(engine)
         defer { withExtendedLifetime(place) {} }
         let connection = try table(in: place)

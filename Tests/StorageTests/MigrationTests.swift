@@ -3,7 +3,7 @@ import Foundation
 import Storage
 import Testing
 
-/// A database is brought up to date, once, by whoever comes first.
+/// The first connection brings a database up to date, once.
 @Suite struct MigrationTests {
     static let first = Migration(
         version: 1,

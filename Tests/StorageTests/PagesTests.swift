@@ -2,7 +2,7 @@
 import Storage
 import Testing
 
-/// Answers of any length, of which some rows come at a time.
+/// Answers of any length, read some rows at a time.
 @Suite struct PagesTests {
     private static let question = SQL("SELECT id FROM t ORDER BY id")
 

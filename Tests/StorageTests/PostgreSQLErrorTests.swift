@@ -3,7 +3,7 @@ import Testing
 
 @testable import Storage
 
-/// What a server says with an SQLSTATE decides what is tried again, what is opened anew, and what is told.
+/// The SQLSTATE of a server decides whether to try again, to open a new connection, or to report the error.
 @Suite struct PostgreSQLErrorTests {
     /// An error without its words.
     enum Kind: Equatable {
@@ -43,7 +43,7 @@ import Testing
         #expect(Kind(.postgreSQL(EngineReport(state: state, words: "no"), isLost: false)) == kind)
     }
 
-    /// Who has lost the connection does not know what became of a commit, whatever was said last.
+    /// A client that loses the connection does not know what became of a commit, whatever the server said last.
     @Test(arguments: states)
     func `a connection that is lost is that, whatever was said`(state: String, kind: Kind) {
         #expect(Kind(.postgreSQL(EngineReport(state: state, words: "no"), isLost: true)) == .lost)

@@ -4,7 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-/// What becomes of transactions when writers, connections and servers fail; and of writes that nobody waits for.
+/// What becomes of transactions when writers, connections and servers fail; and of enqueued writes.
 @Suite struct PostgreSQLFaultTests {
     let place: Place
     let server: PostgreSQLPlace
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `what is enqueued happens in order, and what goes wrong in it is told at the commit`(engine: Engine) throws {
+    func `enqueued statements run in order, and the commit reports their errors`(engine: Engine) throws {
         let place = try Place(engine)
         let connection = try place.connectWithThings()
         let insertion: StaticString = "INSERT INTO things VALUES (?, ?)"
@@ -42,7 +42,7 @@ import Testing
         #expect(try place.connect(.readOnly).countThings() == 12)
     }
 
-    @Test func `however much is on its way in both directions, nobody waits for the other`() throws {
+    @Test func `client and server never block each other, however much both send`() throws {
         let connection = try place.connect()
         let block = [UInt8](repeating: 7, count: 20_000)
         try connection.transaction { () throws(StorageError) in
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test
-    func `warnings are asked for, whatever the role is set to: an unconfirmed commit is told by one`() throws {
+    func `asks for warnings whatever the role is set to, since one reports an unconfirmed commit`() throws {
         let address = server.address().replacing("options=", with: "options=-cclient_min_messages%3Derror%20")
         let connection = try #require(DatabaseLocation(address)).connect()
         let found = try connection.first(SQL("SELECT current_setting('client_min_messages')")) { $0.text(0) }
@@ -144,7 +144,7 @@ import Testing
 
     @Test func `several that come to an empty database at once all find the lock`() async throws {
         let place = place
-        // Who stumbles over whom is a matter of microseconds.
+        // Whether two collide is a matter of microseconds.
         for _ in 0..<100 {
             try server.query("DROP TABLE IF EXISTS writer_lock")
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -4,7 +4,7 @@ import Storage
 import TestSupport
 import Testing
 
-/// What is PostgreSQL's own: how statements reach it, how its errors are told apart, and what it must promise.
+/// What is PostgreSQL's own: how statements reach it, how its errors are distinguished, and what it must promise.
 @Suite struct PostgreSQLTests {
     let place: Place
     let server: PostgreSQLPlace
@@ -147,11 +147,11 @@ import Testing
     }
 
     /// The owner keeps a connection after a constraint that was broken, and this one would fail with it for ever.
-    @Test func `a connection whose transaction could not be undone has to be opened anew, whatever was said`() throws {
+    @Test func `a connection that could not roll back a transaction requires reopening, whatever was said`() throws {
         let connection = try place.connectWithThings()
         for (id, name) in [(Int64(1), "one"), (2, "two")] { try connection.insertThing(id, name) }
         try connection.begin()
-        // Nobody waits for its answer before the one to the end of the transaction.
+        // Its answer is read only together with the answer to the rollback.
         try connection.enqueue(SQL("UPDATE things SET name = 'one' WHERE name = 'two'"))
         connection.rollback()
         for _ in 0..<2 {

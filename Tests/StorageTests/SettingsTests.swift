@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `the page size is that of the first opening`() throws {
+    @Test func `keeps the page size of the first opening`() throws {
         let folder = try Folder()
         for asked: Int32 in [8192, 1024] {
             let connection = try folder.connect(SQLiteOptions(pageSize: asked))
@@ -98,7 +98,7 @@ import Testing
         #expect(lock != nil)
     }
 
-    @Test func `a service that has let go keeps nobody out, though a process that it forked has the file open`() throws
+    @Test func `a service that released the lock keeps no other out, though its forked child has the file open`() throws
     {
         let folder = try Folder()
         let lock = try InstanceLock(of: folder.database)

@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func `the count of changes is that of the statement`(engine: Engine) throws {
+    func `counts only the changes of the statement itself`(engine: Engine) throws {
         let place = try Place(engine)
         let connection = try table(in: place)
         for number in 1...3 {

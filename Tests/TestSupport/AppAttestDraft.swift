@@ -2,7 +2,7 @@
 
 /// An app on a device with App Attest, and the authority that vouches for it: what they write, right or wrong.
 ///
-/// Whatever is changed here stands in the objects, and the certificate's nonce is that of the changed data, so that nothing
+/// Whatever is changed here is in the objects, and the certificate's nonce matches the changed data, so that nothing
 /// else is wrong with them.
 package struct AppAttestDraft: Sendable {
     /// A key and who signs with it: ECDSA in DER, of the message's SHA-256.
@@ -39,7 +39,7 @@ package struct AppAttestDraft: Sendable {
     package var format = "apple-appattest"
     /// The nonce's extensions in the leaf, by the nonce.
     package var nonceExtensions: @Sendable (_ nonce: [UInt8]) -> [[UInt8]] = { [AppAttestDraft.nonceExtension($0)] }
-    /// What stands in `x5c`, of leaf and intermediate.
+    /// What `x5c` contains, from leaf and intermediate.
     package var certificates: @Sendable ([[UInt8]]) -> [[UInt8]] = { $0 }
     /// The object's members as they are written.
     package var members: @Sendable ([(CBORDraft, CBORDraft)]) -> [(CBORDraft, CBORDraft)] = { $0 }
@@ -154,7 +154,7 @@ package indirect enum CBORDraft: Sendable {
     case text(String)
     case array([CBORDraft])
     case map([(CBORDraft, CBORDraft)])
-    /// As it stands.
+    /// As it is.
     case raw([UInt8])
 
     package var encoded: [UInt8] {

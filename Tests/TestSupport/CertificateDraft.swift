@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A certificate to be made, right or wrong: whatever is written here stands in it.
+/// A certificate to be made, right or wrong: it contains whatever is written here.
 package struct CertificateDraft: Sendable {
     package var version = 3
     package var serial: [UInt8] = [1]
@@ -126,7 +126,7 @@ package enum DER {
         certificateExtension("2.5.29.37", KeyDER.element(0x30, identifier(dotted)))
     }
 
-    /// One of Apple's extensions that mark a certificate, whose value is NULL.
+    /// One of Apple's extensions that mark a certificate; its value is NULL.
     package static func marker(_ dotted: String) -> [UInt8] {
         certificateExtension(dotted, [5, 0])
     }

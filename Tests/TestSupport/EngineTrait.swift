@@ -44,7 +44,7 @@ extension Trait where Self == EngineTrait {
     /// For tests that are about SQLite's files.
     package static var aboutSQLite: Self { EngineTrait(engines: [.sqlite]) }
 
-    /// For tests that are too large to be run over each engine, and whose statements smaller tests run over both.
+    /// For tests that are too large to be run over each engine; smaller tests run their statements over both.
     package static var overSQLite: Self { EngineTrait(engines: [.sqlite]) }
 
     /// For tests that are about a server that several services share.

@@ -44,7 +44,7 @@ extension FakeAppStore {
         }
     }
 
-    /// One chain of transactions, by how it stands; the latest period is the last transaction.
+    /// One chain of transactions, by its state; the latest period is the last transaction.
     package struct Subscription: Encodable, Sendable {
         package enum State: String, Codable, CaseIterable, Sendable {
             case active, notRenewing, expired, billingRetry, gracePeriod, revoked, refunded, familyShared, upgraded

@@ -7,7 +7,7 @@ extension FakeAppStore {
         let messageState: String
         let image: [String: String]?
 
-        /// Apple's documented list does not tell of images.
+        /// Apple's documented list has no images.
         package init(_ id: String, _ state: String = "APPROVED", image: String? = nil) {
             (messageIdentifier, messageState) = (id, state)
             self.image = image.map { ["imageIdentifier": $0] }

@@ -26,7 +26,7 @@ extension FakeAppStore {
             self.arguments = arguments
         }
 
-        /// An error of the API, whose HTTP status is the code's first three digits.
+        /// An error of the API; its HTTP status is the code's first three digits.
         package static func error(_ code: Int) -> Self { .init("error", ["code": .integer(code)]) }
         /// 4040010: the id is not in this environment.
         package static let notFound = Misbehaviour("notFound")
@@ -43,7 +43,7 @@ extension FakeAppStore {
         }
         /// Good JSON whose members have other types.
         package static let wrongShape = Misbehaviour("wrongShape")
-        /// Signed data that says it was signed so many days ago.
+        /// Signed data that says it was signed that many days ago.
         package static func stale(days: Double) -> Self { .init("stale", ["days": .number(days)]) }
         /// Signed data that is wrong.
         package static func fault(_ fault: Fault) -> Self { .init("fault", ["fault": .text(fault.rawValue)]) }
@@ -52,7 +52,7 @@ extension FakeAppStore {
             .init("otherCustomer", ["transactionId": .text(transactionID)])
         }
         package static let extraMembers = Misbehaviour("extraMembers")
-        /// Statuses, types and offers that nobody knows, and extra members.
+        /// Unknown statuses, types and offers, and extra members.
         package static let unknownValues = Misbehaviour("unknownValues")
         /// The same page again, and always more to come.
         package static let repeatedPage = Misbehaviour("repeatedPage")
@@ -60,7 +60,7 @@ extension FakeAppStore {
         package static let endlessPages = Misbehaviour("endlessPages")
     }
 
-    /// Misbehaves for the next so many requests to the endpoint, or until ``behave(at:)``.
+    /// Misbehaves for the next `times` requests to the endpoint, or until ``behave(at:)``.
     ///
     /// What was asked for first comes first. With a transaction's id, only requests about it are treated so.
     package func misbehave(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FakeAppStore {
-    /// What is to be signed: of which transaction, changed in which members, wrong in what.
+    /// What to sign: which transaction, with which members changed, and with which fault.
     private struct Signing: Encodable {
         var transactionId: String?
         var customer: String?

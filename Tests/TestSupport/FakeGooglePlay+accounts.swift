@@ -12,7 +12,7 @@ extension FakeGooglePlay {
         }
     }
 
-    /// The service account that ``addServiceAccount(_:packageNames:)`` makes when nobody says otherwise.
+    /// The service account that ``addServiceAccount(_:packageNames:)`` makes by default.
     package static let accountEmail = "offer-signer@example-project.iam.gserviceaccount.com"
 
     private struct Account: Encodable {

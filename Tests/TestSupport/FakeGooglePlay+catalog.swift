@@ -34,7 +34,7 @@ extension FakeGooglePlay {
 
         package var basePlanID: String
         package var kind: Kind
-        /// "ACTIVE", "INACTIVE", "DRAFT", or what nobody knows.
+        /// "ACTIVE", "INACTIVE", "DRAFT", or an unknown value.
         package var state: String
         package var billingPeriod: String
         package var tags: [String]

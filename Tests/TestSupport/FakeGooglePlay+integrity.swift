@@ -8,7 +8,7 @@ extension FakeGooglePlay {
         let goodFor: Int?
     }
 
-    /// Sets what is answered about a token of Play Integrity, so many times; then its verdicts are cleared.
+    /// Sets the answer about a Play Integrity token, for that many requests; then its verdicts are cleared.
     package func setIntegrityToken(
         _ token: String,
         payload: FakeMembers,

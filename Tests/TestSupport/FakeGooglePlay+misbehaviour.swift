@@ -68,9 +68,9 @@ extension FakeGooglePlay {
         package static let emptyPage = Misbehaviour("emptyPage")
         /// Targeting as `{}`, whatever it is.
         package static let lostTargeting = Misbehaviour("lostTargeting")
-        /// Members nobody knows in every object.
+        /// Unknown members in every object.
         package static let unknownMembers = Misbehaviour("unknownMembers")
-        /// Values nobody knows for every enum.
+        /// Unknown values for every enum.
         package static let unknownValues = Misbehaviour("unknownValues")
     }
 
@@ -90,7 +90,7 @@ extension FakeGooglePlay {
         case concurrentUpdate, subscriptionPurchaseNoLongerAvailable, purchaseTokenNoLongerValid, backendError
     }
 
-    /// Misbehaves for the next so many requests to the endpoint, or until ``behave(at:)``.
+    /// Misbehaves for the next `times` requests to the endpoint, or until ``behave(at:)``.
     ///
     /// What was asked for first comes first. With an id (the last one in the path: a purchase token, an offer's, a
     /// subscription's, or for lists the app's or a wildcard) only requests about it are treated so.

@@ -10,7 +10,7 @@ extension FakeGooglePlay {
         package var token: String?
         package var obfuscatedAccountID, obfuscatedProfileID: String?
         package var region: String
-        /// Milliseconds since 1970; otherwise by the fake's clock, and so many days before.
+        /// Milliseconds since 1970; otherwise `daysAgo` days before the fake's clock.
         package var at: Int64?
         package var daysAgo: Double
         /// Otherwise as the base plan says, or 30.
@@ -132,7 +132,7 @@ extension FakeGooglePlay {
         }
         /// 19: a new price is announced.
         package static let changePrice = Event("changePrice")
-        /// 22: whether the customer agrees to a higher price is asked, or answered; so many days are left.
+        /// 22: whether the customer agrees to a higher price is asked, or answered; that many days are left.
         package static func stepUpPrice(_ state: String, daysLeft: Int = 7) -> Event {
             Event("stepUpPrice", ["state": .text(state), "days": .integer(daysLeft)])
         }
@@ -163,7 +163,7 @@ extension FakeGooglePlay {
 
     /// Buys.
     ///
-    /// The notification of the new purchase comes first, then that of the one it takes the place of.
+    /// The notification of the new purchase comes first, then the one of the purchase that it replaces.
     @discardableResult
     package func buy(_ purchase: Purchase) throws -> Outcome {
         try call("purchase", purchase)

@@ -158,7 +158,7 @@ extension FakeGooglePlay {
         try perform("publishKeys", Nothing())
     }
 
-    /// How long the keys may be kept, in seconds (`nil`: nobody says so), and what differs in the answer.
+    /// How long the keys may be kept, in seconds (`nil`: not stated), and what differs in the answer.
     package func setCertificates(maxAgeSeconds: Int?, changing members: FakeMembers = [:]) throws {
         var arguments: FakeMembers = ["members": .object(members)]
         if let maxAgeSeconds { arguments["maxAgeSeconds"] = .integer(maxAgeSeconds) }

@@ -60,7 +60,7 @@ package final class FakeGooglePlay: Sendable {
 }
 
 extension FakeGooglePlay {
-    /// Sets the fake's clock, in milliseconds since 1970, which goes on from there or stands still.
+    /// Sets the fake's clock, in milliseconds since 1970, which goes on from there or stops.
     ///
     /// All it does goes by this clock: tokens, purchases, messages.
     package func setTime(milliseconds: Int64, standsStill: Bool = false) throws {
@@ -96,7 +96,7 @@ extension FakeGooglePlay {
         package var writesDefaults: Bool?
         /// Digits of fractions of seconds: 0, 3, 6 or 9; otherwise 3, or none if they are zero.
         package var fractionDigits: Int?
-        /// Pages have at most so many items.
+        /// Pages have at most this many items.
         package var largestPage: Int?
         package var reversesLists: Bool?
         /// Members that the schema has no longer, which real answers still have: latestOrderId.

@@ -71,7 +71,7 @@ package final class FakeIdentityProvider: Sendable {
         return try program.call("sign", Arguments(key: key, header: header, payload: payload, form: form))
     }
 
-    /// A key of a device, whose private half ``sign(key:header:payload:form:)`` uses.
+    /// A key of a device; ``sign(key:header:payload:form:)`` uses its private half.
     package struct DeviceKey: Decodable, Sendable {
         package let jwk: String
         package let thumbprint: String

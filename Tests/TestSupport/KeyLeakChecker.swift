@@ -2,7 +2,7 @@
 import Glibc
 import Synchronization
 
-/// What AddressSanitizer's leak checker must be told about OpenSSL's secure heap.
+/// What AddressSanitizer's leak checker must know about OpenSSL's secure heap.
 package enum KeyLeakChecker {
     private static let isTold = Mutex(false)
 
@@ -23,7 +23,7 @@ package enum KeyLeakChecker {
         }
     }
 
-    /// The small mappings with a page on either side that nobody may touch, which is how OpenSSL lays its heap out.
+    /// The small mappings with an inaccessible page on either side, which is how OpenSSL lays its heap out.
     private static func guardedMappings() -> [Range<UInt>] {
         guard let text = try? TemporaryDirectory.read("/proc/self/maps") else { return [] }
         let mappings = String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in

@@ -15,7 +15,7 @@ package enum KeyTool {
 
     /// Runs `openssl` with the arguments and returns what it writes to standard output.
     package static func run(_ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
-        // Files instead of pipes: nobody can block on them. Foundation's Process leaks, which hides leaks of ours.
+        // Files instead of pipes: neither side can block. Foundation's Process leaks, which hides leaks of ours.
         let directory = try TemporaryDirectory()
         let names = [
             try directory.write(input, to: "input"), directory.path(of: "output"), directory.path(of: "errors"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An OCSP response to be made, right or wrong: whatever is written here stands in it.
+/// An OCSP response to be made, right or wrong: it contains whatever is written here.
 package struct OCSPDraft: Sendable {
     /// One of the answers.
     package struct Single: Sendable {

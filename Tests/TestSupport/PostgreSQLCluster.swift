@@ -126,7 +126,7 @@ package final class PostgreSQLCluster: Sendable {
 
     /// Starts the server, waits for the pipe to close, and leaves nothing.
     ///
-    /// PostgreSQL refuses to run as root, who therefore becomes `postgres`, or nobody. Ctrl-C reaches this script as well
+    /// PostgreSQL refuses to run as root, so root becomes `postgres`, or `nobody`. Ctrl-C reaches this script as well
     /// as the tests; it waits for their end.
     private static let script = #"""
         trap '' INT TERM HUP QUIT

@@ -31,7 +31,7 @@ package func runProcess(
 
 /// The environment of the tests, without settings of the service that happen to be in it.
 ///
-/// Leaks are looked for in the tests' own process: nobody tells another's checker of ``KeyLeakChecker``'s secure heap.
+/// Only the tests' own process checks for leaks: no other registers the secure heap with ``KeyLeakChecker``.
 package func ownEnvironment() -> [String: String] {
     var environment = ProcessInfo.processInfo.environment.filter { name, _ in
         !name.hasPrefix("OFFER_SIGNER_") && name != "SWIFT_BACKTRACE"

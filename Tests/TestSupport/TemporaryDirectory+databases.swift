@@ -28,11 +28,11 @@ extension TemporaryDirectory {
         return try files.filter { FileManager.default.fileExists(atPath: $0) }.flatMap(Self.read)
     }
 
-    /// Makes one database what another one is that nobody writes to.
+    /// Makes one database a copy of another that has no writers.
     package func copyDatabase(_ source: String, to target: String) throws {
         guard engine == .sqlite else { return try place(target).becomeCopy(of: place(source)) }
         try removeDatabase(target)
-        // The third file is about who has the others open.
+        // The third file is about the processes that have the others open.
         for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: path(of: source) + suffix) {
             try FileManager.default.copyItem(atPath: path(of: source) + suffix, toPath: path(of: target) + suffix)
         }
@@ -50,7 +50,7 @@ extension TemporaryDirectory {
         return try !place(name).tables().isEmpty
     }
 
-    /// Makes one that is not a service's: a file that is none of SQLite's, or a table of somebody else's.
+    /// Makes one that is not a service's: a file that is none of SQLite's, or a table of another program.
     package func makeStrangeDatabase(_ name: String) throws {
         guard engine == .sqlite else {
             try place(name).query("CREATE TABLE audit_entries (name text)")
@@ -59,7 +59,7 @@ extension TemporaryDirectory {
         try write(Array("not a database at all, but long enough to be taken for one".utf8), to: name)
     }
 
-    /// The address of one that nobody can open, nor make.
+    /// The address of a database that can be neither opened nor created.
     package var unreachableDatabase: String {
         guard engine == .postgres else { return "sqlite:" + path(of: "nonexistent/x.db") }
         return database("none").replacing("/offers?", with: "/nowhere?")

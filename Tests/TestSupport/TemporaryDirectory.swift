@@ -32,14 +32,14 @@ package final class TemporaryDirectory: Sendable {
         "\(path)/\(name)"
     }
 
-    /// The address of a database of that name: a file in the directory, or what stands for one in the engine that the
+    /// The address of a database of that name: a file in the directory, or its counterpart in the engine that the
     /// tests are run over.
     package func database(_ name: String) -> String {
         guard engine == .postgres else { return "sqlite:" + path(of: name) }
         do { return try place(name).address() } catch { return "postgres://no-server.invalid/\(error)" }
     }
 
-    /// What stands for the database of that name on the server; it is there for as long as this directory is.
+    /// The counterpart of the database of that name on the server; it exists for as long as this directory.
     func place(_ name: String) throws -> PostgreSQLPlace {
         try places.withLock { places in
             let place = try places[name] ?? PostgreSQLPlace()

@@ -21,7 +21,7 @@ package enum TestedEngine: String, CaseIterable, Sendable {
 
     package static var isPostgreSQL: Bool { current == .postgres }
 
-    /// For ``TemporaryDirectory/alter(_:_:)``: a column of bytes in whose text one part stands for another.
+    /// For ``TemporaryDirectory/alter(_:_:)``: a column of bytes with one part of its text replaced.
     package static func replacing(_ old: String, with new: String, in column: String) -> String {
         isPostgreSQL
             ? "replace(\(column), '\(old)', '\(new)')"

@@ -12,7 +12,7 @@ package final class Turnstile: Sendable {
         var free: Int
         var waiters: [Waiter] = []
 
-        /// Takes places for those who wait longest, and returns whom to resume.
+        /// Takes places for those who wait longest, and returns the waiters to resume.
         mutating func admitted() -> [Waiter] {
             var admitted: [Waiter] = []
             while let next = waiters.first, next.places <= free {

@@ -69,7 +69,7 @@ struct LogPolicyTests {
     ]
 
     @Test(arguments: quorums)
-    func `counts who has signed`(row: QuorumRow) throws {
+    func `decides whether the signers meet the quorum`(row: QuorumRow) throws {
         let policy = try LogPolicy(parsing: Self.three + "\n" + row.lines)
         for signers in Self.subsets {
             #expect(policy.isMet(by: signers) == row.met.contains(signers), "\(signers)")

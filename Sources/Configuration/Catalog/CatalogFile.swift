@@ -32,7 +32,7 @@ package enum CatalogFile {
         )
     }
 
-    /// What was read of one app; what is not as it must be is nil.
+    /// The members of one app; invalid ones are `nil`.
     private struct ReadApp {
         let appStore: AppStoreApp?
         let googlePlay: GooglePlayApp?

@@ -39,7 +39,7 @@ final class PlanReader {
         let bundleID: BundleID?
         let productID: ProductID?
         let groupID: SubscriptionGroupID?
-        /// Whether a group is given, though it may not be as it must be.
+        /// Whether a group is given, valid or not.
         let namesGroup: Bool
     }
 
@@ -226,7 +226,7 @@ final class PlanReader {
         )
     }
 
-    /// Reads what every offer has beside its names, and finishes the offer; `nil` if its rule is not as it must be.
+    /// Reads what every offer has beside its names, and finishes the offer; `nil` if its rule is invalid.
     private func readTerms(
         _ offer: inout ObjectReader,
         _ id: CatalogOfferID?,

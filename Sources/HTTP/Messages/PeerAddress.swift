@@ -36,7 +36,7 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// 127.0.0.1, port 0.
     package static let loopback = PeerAddress(address: .ipv4(0x7F00_0001), port: 0)
 
-    /// What counts as one neighbour for a limit per address: an IPv4 address, or an IPv6 network of 64 bits, since a
+    /// What counts as one neighbor for a limit per address: an IPv4 address, or an IPv6 network of 64 bits, since a
     /// single subscriber is usually given a whole one (RFC 6177).
     package var group: Address {
         switch address {

@@ -3,7 +3,7 @@
 /// The one of some names that a misspelt one was most likely meant to be, for "did you mean".
 ///
 /// Names are compared by the optimal string alignment distance (Damerau and Levenshtein: insert, delete, replace,
-/// swap neighbours), without regard to the case of ASCII letters. A third of the letters may be wrong, and one always.
+/// swap neighbors), without regard to the case of ASCII letters. A third of the letters may be wrong, and one always.
 ///
 /// - Returns: The nearest, the earlier one of equals; nil if none is near, or the name is longer than 64 bytes.
 package func nearest(to name: String, among candidates: [String]) -> String? {

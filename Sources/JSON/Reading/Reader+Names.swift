@@ -3,7 +3,7 @@
 extension Reader {
     /// Refuses an object in which a name comes twice, be it written differently.
     ///
-    /// Names in order, as in canonical JSON, are compared with their neighbours; others, if few, each with each; many are put
+    /// Names in order, as in canonical JSON, are compared with their neighbors; others, if few, each with each; many are put
     /// in a set, so that no text makes this quadratic.
     mutating func refuseRepeatedNames(in object: Int, members: Int) throws(Fault) {
         guard members > 1, !areInOrder(object),

@@ -8,7 +8,7 @@ package struct CountedRefusal: Hashable, Sendable {
     let app: AppName
     let offer: CatalogOfferID
     let outcome: Outcome
-    /// The first rule that was not met, and why; `nil` if all were met, and the offer is not as it must be at the store.
+    /// The first rule that was not met, and why; `nil` if all were met, and the offer is set up wrong at the store.
     let rule: String?
     let code: FindingCode?
 

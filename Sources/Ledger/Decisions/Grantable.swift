@@ -63,7 +63,7 @@ package final class AuthorizationPlan: Sendable {
 
 /// Why an offer at Google Play can't be authorized for any customer now.
 package enum AuthorizationObstacle: Error, Hashable, Sendable {
-    /// The offer is not set up as it must be.
+    /// The offer is set up wrong.
     case fault(OfferFault)
     /// The store's catalog isn't known, or not well enough.
     case storeUnavailable(retryAfterSeconds: Int?)

@@ -5,7 +5,7 @@ import OfferDomain
 
 /// A promise that a retried request gets the answer of the first one.
 package struct IdempotencyClaim: Hashable, Sendable {
-    /// How long a key is remembered: as long as Apple honours what was signed under it.
+    /// How long a key is remembered: as long as Apple honors what was signed under it.
     package static let lifetimeHours = 24
 
     /// Over the caller and the key's text, 16 bytes; the text itself is not kept.

@@ -8,7 +8,7 @@ package enum Verdict: Sendable {
     /// Granted on the terms of the request, or, with `otherTerms`, on those of an earlier grant or of a denial.
     case granted(Grant.Basis, otherTerms: GrantTerms?)
     case refused(Decision)
-    /// The customer might have it, but the offer is not as it must be at the store, or that isn't known; nothing is
+    /// The customer might have it, but the offer is set up wrong at the store, or that isn't known; nothing is
     /// granted.
     case obstructed(AuthorizationObstacle)
     /// Nothing is decided yet: the store must be asked for these facts.

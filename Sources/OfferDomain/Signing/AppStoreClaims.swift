@@ -8,7 +8,7 @@
 package enum AppStoreClaims: Hashable, Sendable {
     /// Grants a promotional offer; bound to the customer of `transactionID` (a transaction or app transaction), if given.
     case promotionalOffer(Common, productID: ProductID, offerID: OfferID, transactionID: TransactionID?)
-    /// Allows or denies the introductory offer of a product, over the App Store's own judgement.
+    /// Allows or denies the introductory offer of a product, over the App Store's own judgment.
     case introductoryOfferEligibility(Common, productID: ProductID, allows: Bool, transactionID: TransactionID)
     /// Signs a request of the Advanced Commerce API.
     case advancedCommerce(Common, request: AdvancedCommerceRequest)

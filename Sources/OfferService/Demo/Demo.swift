@@ -57,7 +57,7 @@ package struct Demo {
             guard let missing = File.needed.first(where: { !present.contains($0) }) else { return }
             throw DemoError(
                 description: "the example in \(directory) is not whole: \(path(missing)) is missing. Put it back, or "
-                    + "begin anew in another folder, or in this one once it is removed."
+                    + "start again in another folder, or in this one once it is removed."
             )
         }
         if let other = present.first {

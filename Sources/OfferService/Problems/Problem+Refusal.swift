@@ -166,7 +166,7 @@ extension Problem {
         case .malformed, .lengthRequired, .expectationFailed, .methodNotImplemented, .versionNotSupported:
             self.init(
                 "malformed-http",
-                "The request is not HTTP as it is spoken here",
+                "The request is not valid HTTP/1.1",
                 rejection.status,
                 rejection.explanation
             )
@@ -318,11 +318,11 @@ extension Problem {
         case .unknownOffer(let missing, let near):
             let (pointer, what) =
                 switch missing {
-                case .app: ("/bundleId", "app of that bundleId")
-                case .package: ("/packageName", "app of that packageName")
-                case .product: ("/productId", "product of that productId in this app")
-                case .basePlan: ("/basePlanId", "base plan of that basePlanId for this product")
-                case .offer: ("/offerId", "offer of that offerId for this product")
+                case .app: ("/bundleId", "app with that bundleId")
+                case .package: ("/packageName", "app with that packageName")
+                case .product: ("/productId", "product with that productId in this app")
+                case .basePlan: ("/basePlanId", "base plan with that basePlanId for this product")
+                case .offer: ("/offerId", "offer with that offerId for this product")
                 case .introductoryOffer: ("/productId", "introductory offer for this product")
                 }
             self.init("unknown-offer", "The catalog has no such offer", 404, "The catalog has no \(what).")
@@ -331,7 +331,7 @@ extension Problem {
         case .offerNotUsable(let fault):
             self.init(
                 "offer-not-usable",
-                "The offer is not set up as it must be",
+                "The offer's setup in the store is wrong",
                 409,
                 "\(fault.code): \(fault.description) See docs/google-play.md."
             )
@@ -429,7 +429,7 @@ extension Problem {
                 "audit-unavailable",
                 "The record could not be written",
                 503,
-                "What was to be switched off is off, but that is not on record yet, and a restart might forget it. "
+                "The change is in effect, but it is not recorded yet, and a restart might lose it. "
                     + "The service tries again each second."
             )
             headers = [("Retry-After", "5")]

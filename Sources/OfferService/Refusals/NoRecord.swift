@@ -17,7 +17,7 @@ package struct NoRecord: Sendable {
         if let madeBy {
             return
                 "The key \(madeBy) made this signature, and the audit log has no record of it. Another program signs with "
-                + "the key. If that is none of yours, treat the key as stolen: see “A key was stolen” in docs/runbook.md."
+                + "the key. If it is not yours, treat the key as stolen: see “A key was stolen” in docs/runbook.md."
         }
         guard let near else {
             return

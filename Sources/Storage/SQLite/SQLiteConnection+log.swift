@@ -6,7 +6,7 @@ extension SQLiteConnection: WriteAheadLogging {
     /// Sets the hook with which SQLite would otherwise checkpoint after 1000 pages, and counts ``pagesInLog`` in it.
     package func leaveLogToOthers() {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        // In place of the hook by which SQLite itself carries pages over.
+        // Replaces the hook by which SQLite itself runs checkpoints.
         unsafe sqlite3_wal_hook(handle, logHasGrown, context)
     }
 
@@ -16,7 +16,7 @@ extension SQLiteConnection: WriteAheadLogging {
         guard code == SQLITE_OK || code & 0xFF == SQLITE_BUSY else { throw unsafe .sqlite(handle) }
     }
 
-    /// Carries over all of the log, and leaves it empty; waits for readers as long as for a lock.
+    /// Runs a checkpoint of the whole log, and empties it; waits for readers as long as for a lock.
     package func emptyLog() throws(StorageError) {
         let code = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
         guard code == SQLITE_OK else { throw unsafe .sqlite(handle) }

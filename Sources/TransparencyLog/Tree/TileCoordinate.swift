@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a tile is: up to 256 neighbouring hashes of one level of the tree.
+/// Where a tile is: up to 256 neighboring hashes of one level of the tree.
 ///
 /// The hashes of level L are those of the trees of 256^L leaves. Source: C2SP tlog-tiles.
 package struct TileCoordinate: Hashable, Sendable {

@@ -18,7 +18,7 @@ package enum TreeHash {
         SHA256.digest(of: 1, then: left, right)
     }
 
-    /// The root above neighbours whose number is a power of two.
+    /// The root above neighbors whose number is a power of two.
     static func root(abovePerfect hashes: [SHA256Digest]) -> SHA256Digest {
         precondition(hashes.count.nonzeroBitCount == 1, "a perfect tree has a power of two of leaves")
         var hashes = hashes

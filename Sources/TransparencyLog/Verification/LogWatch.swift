@@ -80,7 +80,6 @@ package final class LogWatch: Sendable {
             }
             settle(Result(at: clock.now(), size: report.head.size, damage: nil))
         } catch {
-            // A database that can't be read is no damaged log, and one that is stopping says nothing.
             if error == .stopped { return }
             settle(Result(at: clock.now(), size: size, damage: error))
         }
@@ -103,8 +102,11 @@ package final class LogWatch: Sendable {
             log(.info, "the audit log was verified", ["entries": .integer(found.size)])
             return
         }
+        if case .unreadable = damage {
+            log(.error, "the audit log cannot be read and was not verified", ["reason": .text(damage.description)])
+            return
+        }
         log(.error, "the audit log is damaged", ["reason": .text(damage.description)])
-        if case .unreadable = damage { return }
         damaged(damage.description)
     }
 

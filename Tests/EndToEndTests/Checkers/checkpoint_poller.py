@@ -3,7 +3,7 @@
 
 Usage: checkpoint_poller.py FOLDER --api-key FILE --history FOLDER
 
-FOLDER/port holds the port, read anew whenever a connection fails; FOLDER/stop-polling ends it. Each checkpoint that is
+FOLDER/port holds the port, read again whenever a connection fails; FOLDER/stop-polling ends it. Each checkpoint that is
 new goes into a file of its own in --history. Prints how many checkpoints it saw, how often it asked, and for how many
 seconds at most it knew of an entry that no checkpoint covered while the service was up.
 """
@@ -68,7 +68,7 @@ while not os.path.exists(os.path.join(options.folder, "stop-polling")):
         poll(connection)
         polls += 1
     except (OSError, ValueError, TypeError, http.client.HTTPException):
-        # What nobody could cover, because the service was down, is not held against it.
+        # Entries that stayed uncovered because the service was down do not count.
         connection, uncovered = None, []
     time.sleep(0.02)
 print(json.dumps({"checkpoints": len(seen), "polls": polls, "longestLagSeconds": round(longest, 3)}))

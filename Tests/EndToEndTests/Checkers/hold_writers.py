@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps everybody from writing to a database until a file is there.
+"""Blocks all other writers to a database until a file is there.
 
 Usage: hold_writers.py DATABASE FILE
-Prints “held” once nobody else can write.
+Prints “held” once no other process can write.
 """
 import os
 import sqlite3

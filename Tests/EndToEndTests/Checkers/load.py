@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks for signatures on several connections, over and over, until a file is there or so many were asked for.
+"""Asks for signatures on several connections, over and over, until a file is there or --requests are sent.
 
 Usage: load.py FOLDER --api-key FILE --deliveries FILE [--threads N] [--attempts N] [--requests N]
 
-FOLDER/port holds the port, read anew whenever a connection fails. FOLDER/stop ends the load, and so does the end of
-whoever began it. Each customer asks --attempts times in all, on whichever connection. Each 200 answer is appended to
+FOLDER/port holds the port, read again whenever a connection fails. FOLDER/stop ends the load, and so does the end of
+its parent. Each customer asks --attempts times in all, on whichever connection. Each 200 answer is appended to
 --deliveries as soon as it has come whole. Prints how many answers there were of each status, of each problem, and how many requests had no answer.
 """
 import argparse

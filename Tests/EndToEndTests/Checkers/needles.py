@@ -29,7 +29,7 @@ def forms():
     yield "private number in HEX", scalar.hex().upper().encode()
     yield "private number in decimals", str(number).encode()
     yield "private number in bytes", ", ".join(str(byte) for byte in scalar).encode()
-    # Whatever stands before it, one of three alignments is how Base64 has its middle.
+    # Whatever comes before it, its middle has one of three alignments in Base64.
     for shift in range(3):
         text = base64.b64encode(bytes(shift) + scalar)[4:40]
         yield "private number in Base64", text

@@ -33,7 +33,7 @@ UUID = r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
 @dataclass(frozen=True)
 class Call:
-    """One request that may be answered: by whom it comes, about what, and how it is to be lied to."""
+    """One request that may be answered: who sends it, what it is about, and how the answer is falsified."""
 
     environment: str
     bundle_id: str

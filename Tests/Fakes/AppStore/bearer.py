@@ -17,7 +17,7 @@ CLOCK_SKEW_SECONDS = 60
 
 
 class Refused(Exception):
-    """Why a token does not open the API; the client is told nothing, the control calls are."""
+    """Why a token does not open the API; the control calls show it, the client does not see it."""
 
 
 @dataclass(frozen=True)

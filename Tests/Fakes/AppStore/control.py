@@ -95,7 +95,7 @@ class Control(ControlCalls):
         return {"jws": self._fake.signed_data.any_payload(arguments)}
 
     def signNotification(self, **arguments):
-        """With `sendAttempts`, the notification also stands in the notification history, in that order."""
+        """With `sendAttempts`, the notification is also in the notification history, in that order."""
         signed, payload = self._fake.signed_data.notification(arguments)
         if "sendAttempts" in arguments:
             self._record(signed, payload, arguments)

@@ -62,7 +62,7 @@ class APIError(Exception):
 
 
 def error_answer(code, headers=()):
-    """The answer for a code, also for one that nobody knows."""
+    """The answer for a code, also for an unknown one."""
     body = {"errorCode": code, "errorMessage": MESSAGES.get(code, "Something else.")}
     status = int(str(code)[:3])
     return Answer(status if 400 <= status <= 599 else 500, jws.to_json(body), extra_headers=list(headers))

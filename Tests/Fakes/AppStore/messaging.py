@@ -30,7 +30,7 @@ def route(request):
 
 
 class Messaging:
-    """What teams with access have set up, by environment and bundle id; all others are told 404."""
+    """What teams with access have set up, by environment and bundle id; all others get 404."""
 
     def __init__(self, keys, store):
         self.keys = keys

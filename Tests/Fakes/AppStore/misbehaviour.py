@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fake App Store can be told to do wrong, besides what any fake can."""
+"""The mistakes that a test can request from the fake App Store, besides those of every fake."""
 import payloads
 from api import APILies
 from errors import error_answer

@@ -19,7 +19,7 @@ HOUR = datetime.timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What one answer says, beginning and ending so many hours from now."""
+    """What one answer says; `begins` and `ends` are in hours from now."""
 
     status: OCSPCertStatus = OCSPCertStatus.GOOD
     begins: float = -1
@@ -55,7 +55,7 @@ BEHAVIOURS = {
 
 
 class Responder:
-    """Answers for leaf and intermediate; each can be told to behave in its own way."""
+    """Answers for leaf and intermediate; a test can set the behavior of each."""
 
     def __init__(self, maker, chain):
         self._maker = maker

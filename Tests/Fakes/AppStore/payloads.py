@@ -13,7 +13,7 @@ ACTIVE, EXPIRED, BILLING_RETRY, GRACE_PERIOD, REVOKED = 1, 2, 3, 4, 5
 
 @dataclass(frozen=True)
 class State:
-    """How a subscription stands, and what its latest transaction and its renewal info have to say so."""
+    """The state of a subscription, and what its latest transaction and its renewal info contain in that state."""
 
     status: int
     # When the latest period ends, in days from now.
@@ -149,7 +149,7 @@ def _periods(description, state, common, at):
 
 
 def _starts(description, state, count, length, at):
-    """When the periods begin: so many days ago, or such that the latest ends when it shall.
+    """When the periods begin: `startedDaysAgo` days ago, or such that the latest one ends when it has to.
 
     They follow each other, but for a gap before the latest if the customer had left and came back.
     """

@@ -148,7 +148,7 @@ class SignedData:
         raise ValueError("no such transaction")
 
     def _customer(self, arguments):
-        """The customer named or found by an id; otherwise nobody in particular."""
+        """The customer named or found by an id; otherwise one without a name."""
         if "transactionId" in arguments:
             return self.store.find_anywhere(arguments["transactionId"])
         if "customer" in arguments:

@@ -14,7 +14,7 @@ class Customer:
     environment: str
     bundle_id: str
     app_transaction_id: str
-    # Days are told from then on, so that a later state leaves the periods before it where they were.
+    # Days count from this time, so that a later state does not move the periods before it.
     made_at: int = field(default_factory=payloads.now)
     app_account_token: str | None = None
     storefront: str = "USA"
@@ -67,7 +67,7 @@ class Store:
         return self.apps.get(bundle_id, 1)
 
     def set_customer(self, description):
-        """Makes a customer or puts another state in the place of the old one, whose ids stay."""
+        """Makes a customer, or replaces the state of an existing one and keeps the ids."""
         name = description.get("customer", f"customer-{len(self.customers) + 1}")
         old = self.customers.get(name)
         customer = self._customer(name, description, old)
@@ -123,7 +123,7 @@ class Store:
         self._by_id |= {(customer.environment, identifier): customer for identifier in customer.ids}
 
     def find(self, transaction_id, environment, bundle_id=None):
-        """The customer whom an id belongs to, or None."""
+        """The customer that an id belongs to, or None."""
         customer = self._by_id.get((environment, transaction_id))
         return customer if customer and bundle_id in (None, customer.bundle_id) else None
 

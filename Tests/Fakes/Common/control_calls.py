@@ -34,19 +34,19 @@ class ControlCalls:
         return self._fake.description() | {"calls": self._calls(), "misbehaviours": list(self._fake.rules.kinds)}
 
     def reset(self):
-        """As the fake at hand says, at least: without misbehaviour and counts."""
+        """Each fake defines it; at least it ends misbehaviour and clears counts."""
         self._fake.reset()
         return {}
 
     # Rudeness
 
     def misbehave(self, kind, endpoint="*", environment=None, times=None, onlyFor=None, **arguments):
-        """For the next so many requests (without a number: until `behave`) to the endpoint, or only those for an id."""
+        """For the next `times` requests (None: until `behave`) to the endpoint, or only those for an id."""
         self._fake.rules.add(kind, endpoint, environment, times, onlyFor, arguments)
         return {}
 
     def behave(self, endpoint=None):
-        """Ends all misbehaviour, or that of one endpoint. Requests that hang go on hanging."""
+        """Ends all misbehaviour, or the misbehaviour of one endpoint. Requests that hang go on hanging."""
         self._fake.rules.clear(endpoint)
         return {}
 

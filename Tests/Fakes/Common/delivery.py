@@ -41,7 +41,7 @@ def dripping(interval_milliseconds, chunk_bytes):
 
 
 def cut_off(after_bytes):
-    """Ends the connection in the middle of the body, whose length was declared."""
+    """Declares the length of the body, and ends the connection in the middle of it."""
 
     async def cut(exchange, answer):
         await exchange.head(answer.status, answer.headers, len(answer.body))

@@ -43,7 +43,7 @@ class Dispatcher:
             # The client has gone meanwhile.
             exchange.abort()
         except Exception:
-            # A mistake in the fake; nobody shall wait for it.
+            # A mistake in the fake; no client should wait for it.
             traceback.print_exc()
             exchange.abort()
         finally:

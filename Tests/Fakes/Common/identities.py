@@ -15,7 +15,7 @@ TLS_CERTIFICATES = ("good", "otherAuthority", "otherAddress", "expired")
 
 @dataclass(frozen=True)
 class Identity:
-    """A certificate, its private key, and whose key signed it (None: its own)."""
+    """A certificate, its private key, and the identity that signed it (None: itself)."""
 
     certificate: x509.Certificate
     key: object

@@ -56,14 +56,14 @@ def rs256(header, payload, key):
 
 
 def verify_rs256(text, public_key):
-    """The header and the claims of a JWS whose signature is right; raises ValueError or InvalidSignature."""
+    """The header and the claims of a JWS with a right signature; raises ValueError or InvalidSignature."""
     first, second, third = text.split(".")
     public_key.verify(from_base64url(third), f"{first}.{second}".encode(), padding.PKCS1v15(), hashes.SHA256())
     return unverified_header(text), json.loads(from_base64url(second))
 
 
 def verify_es256(text, public_key):
-    """The header and the claims of a JWS whose signature is right; raises ValueError or InvalidSignature."""
+    """The header and the claims of a JWS with a right signature; raises ValueError or InvalidSignature."""
     first, second, third = text.split(".")
     signature = from_base64url(third)
     if len(signature) != 64:

@@ -12,7 +12,7 @@ def fork_for_each_line(run_in):
     A fake reads the folder's `to-child`, and writes `from-child` and `errors`. It runs until its input ends, also when this
     process has ended before.
     """
-    # Whoever ends is forgotten by the system at once.
+    # The system forgets each child as soon as it ends.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in sys.stdin.buffer:
         folder = os.fsdecode(line.rstrip(b"\n"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What any fake can be told to do wrong, for some requests or until it is told to stop."""
+"""The mistakes that a test can request from every fake, for some requests or until the test ends them."""
 import base64
 import gzip
 import os
@@ -15,7 +15,7 @@ class Plan:
     """How one request is to be treated. Without anything said: well."""
 
     delay_milliseconds: float = 0
-    # What the answer deviates in, as the fake at hand defines it.
+    # How the answer deviates, as each fake defines it.
     lies: object = None
     # Answers instead of the API.
     instead: Answer | None = None
@@ -72,7 +72,7 @@ def _wrong_content_type(arguments):
 
 
 def _oversized(arguments):
-    """A body of so many bytes, its length declared or not; endless without a number and undeclared."""
+    """A body of `bytes` bytes, its length declared or not; endless if undeclared and without a number."""
     if not arguments.get("declaresLength", True):
         return Plan(deliver=delivery.without_length(arguments.get("bytes")))
     filler = b"x" * arguments.get("bytes", 8 << 20)
@@ -114,7 +114,7 @@ CONNECTION_KINDS = {"hang", "close", "garbage"}
 
 @dataclass
 class Rule:
-    """A way to misbehave, for an endpoint ("*": any) in an environment (None: both), for so many requests.
+    """A way to misbehave, for an endpoint ("*": any) in an environment (None: both), for a number of requests.
 
     With an id, only for requests that have it in their path.
     """

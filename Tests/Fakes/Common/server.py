@@ -18,7 +18,7 @@ class Connections:
         self.most_open = 0
 
     def reset(self):
-        """Counts anew what is opened; what is still open of before remains open."""
+        """Counts opened connections from zero; connections that are open stay open."""
         self.opened = 0
         self.most_open = self.open
 

@@ -146,7 +146,7 @@ class Control(ControlCalls):
     # Play Integrity
 
     def setIntegrityToken(self, token, payload, packageName=FIRST_APP, goodFor=None):
-        """What is answered about a token, so many times; then its verdicts are cleared."""
+        """What is answered about a token, `goodFor` times (None: always); then its verdicts are cleared."""
         self._fake.api.integrity_tokens.put(token, packageName, payload, goodFor)
         return {}
 

@@ -65,7 +65,7 @@ class APIError(Exception):
 
 
 def error_answer(reason, message=None, status=None, headers=()):
-    """The answer for a reason, also for one that nobody knows."""
+    """The answer for a reason, also for an unknown one."""
     own_status, own_message, canonical, location = REASONS.get(reason, (400, "Something else.", None, None))
     status, message = status or own_status, message or own_message
     if reason == "quotaExceeded":

@@ -21,7 +21,7 @@ class IntegrityTokens:
         self._tokens = {}
 
     def put(self, token, package_name, payload, good_for):
-        """After so many answers the verdicts are cleared (None: never), as Google does with tokens that are repeated."""
+        """After `good_for` answers the verdicts are cleared (None: never), as Google does with repeated tokens."""
         self._tokens[token] = [package_name, payload, good_for]
 
     def decode(self, request, package_name):

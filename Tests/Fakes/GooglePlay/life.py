@@ -105,7 +105,7 @@ class Life:
         return self._send(purchase, "deferred", at)
 
     def expire(self, purchase, at, by=None):
-        """It ended now. Nobody says who cancelled it unless somebody did, before or here."""
+        """It ended now, cancelled by `by`; without it by an earlier cancellation, or else by the system."""
         self._expire(purchase, at, by)
         return self._send(purchase, "expired", at)
 
@@ -145,7 +145,7 @@ class Life:
         return self._send(purchase, "priceChangeUpdated", at)
 
     def stepUpPrice(self, purchase, at, state="PENDING", units=12, days=7):
-        """Asks whether the customer agrees to a higher price (South Korea), or tells the answer."""
+        """Asks whether the customer agrees to a higher price (South Korea), or reports the answer."""
         details = {
             "state": state,
             "consentDeadlineTime": rfc3339(at + int(days * DAY)),
@@ -156,7 +156,7 @@ class Life:
         return self._send(purchase, "priceStepUpConsentUpdated", at)
 
     def acknowledge(self, purchase, at):
-        """What told of the purchase before goes with it."""
+        """Also removes the details of a purchase outside the app."""
         purchase.is_acknowledged, purchase.out_of_app = True, None
         return []
 

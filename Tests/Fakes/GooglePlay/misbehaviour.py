@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the fake Google Play can be told to do wrong, besides what any fake can."""
+"""The mistakes that a test can request from the fake Google Play, besides those of every fake."""
 from api import Lies
 from errors import OAuthError, error_answer, oauth_error_answer
 from messages import Answer
@@ -35,7 +35,7 @@ def _wrong_shape(arguments):
 
 
 def _other_members(arguments):
-    """Answers whose members differ: another packageName, another offerId."""
+    """Answers with other members: another packageName, another offerId."""
     return Plan(lies=Lies(members=tuple(arguments["members"].items())))
 
 

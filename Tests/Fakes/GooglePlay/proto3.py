@@ -9,7 +9,7 @@ import jws
 from messages import Answer
 
 EMPTY_LISTS = ("absent", "noContent", "empty")
-# What is put into every object, and in the place of every enum, when an answer shall hold what nobody knows yet.
+# Unknown members to add to every object, and the enums to replace by unknown values, if a test requests that.
 UNKNOWN_MEMBERS = {"unheardOf": {"since": "2031", "list": [1, "two", None]}, "unheardOfFlag": True}
 ENUMS = {"state", "subscriptionState", "acknowledgementState", "reason", "replacementMode", "prorationMode"}
 
@@ -46,14 +46,14 @@ def without_defaults(value):
 
 
 def with_unknown_members(value):
-    """Puts members nobody knows into every object, of which an empty one stays empty no longer."""
+    """Adds unknown members to every object, also to empty ones."""
     if isinstance(value, dict):
         return {name: with_unknown_members(item) for name, item in value.items()} | UNKNOWN_MEMBERS
     return [with_unknown_members(item) for item in value] if isinstance(value, list) else value
 
 
 def with_unknown_values(value):
-    """Sets each enum to a value nobody knows."""
+    """Sets each enum to an unknown value."""
     if isinstance(value, dict):
         changed = {name: with_unknown_values(item) for name, item in value.items()}
         return {

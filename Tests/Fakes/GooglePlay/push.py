@@ -60,7 +60,7 @@ class OIDCKeys:
         return rsa2048()
 
     def rotate(self, keeps_old=True, publishes=True):
-        """A new key signs, which nobody can find before it is published."""
+        """Signs with a new key, which a verifier can find only after it is published."""
         self.signing = make_key()
         if not keeps_old:
             self.published = []

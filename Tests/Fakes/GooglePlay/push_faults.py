@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OIDC tokens that are wrong in one way. Each function takes header, claims, the right key and a stranger's."""
+"""OIDC tokens that are wrong in one way. Each function takes header, claims, the right key and another key."""
 from cryptography.hazmat.primitives import hashes, hmac, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding
 
@@ -77,7 +77,7 @@ def algorithm_hs256(header, claims, key, stranger):
 
 
 def embedded_key(header, claims, key, stranger):
-    """The stranger's key in the header, as if a token could say who may sign it."""
+    """The other key in the header, as if a token could say who may sign it."""
     numbers = stranger.public_key().public_numbers()
     jwk = {"kty": "RSA", "n": jws.to_base64url(numbers.n.to_bytes(256, "big")), "e": "AQAB"}
     return jws.rs256(header | {"jwk": jwk}, claims, stranger)

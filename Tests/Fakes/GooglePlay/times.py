@@ -10,7 +10,7 @@ DAYS_OF_UNIT = {"Y": 365, "M": 30, "W": 7, "D": 1}
 
 
 class Clock:
-    """The real time, or another that a test sets: it goes on from there, or stands still."""
+    """The real time, or another that a test sets: it goes on from there, or stops."""
 
     def __init__(self):
         self._offset = 0

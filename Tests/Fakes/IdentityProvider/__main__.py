@@ -115,7 +115,7 @@ def run():
             message = json.loads(line)
             call = getattr(provider, f"control_{message['call']}")
             say({"result": call(**message.get("arguments", {}))})
-        except Exception as error:  # The caller is told, whatever it is.
+        except Exception as error:  # The caller gets every error.
             say({"error": f"{type(error).__name__}: {error}"})
 
 

@@ -62,7 +62,7 @@ def signature(name, data, form):
     if form == "none":
         return b""
     if form == "HS256":
-        # With the public key as the secret, which is what whoever trusts the header would verify with.
+        # The public key is the secret: a verifier that trusts the header would verify with it.
         secret = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
         return hmac.new(secret, data, "sha256").digest()
     if name.startswith("ed"):

@@ -60,7 +60,7 @@ def run(name):
             message = json.loads(line)
             call = getattr(server.witness, f"control_{message['call']}")
             say({"result": call(**message.get("arguments", {}))})
-        except Exception as error:  # The caller is told, whatever it is.
+        except Exception as error:  # The caller gets every error.
             say({"error": f"{type(error).__name__}: {error}"})
 
 

@@ -50,7 +50,7 @@ enum Purchases {
 }
 
 extension AppStoreTransaction {
-    /// With a promotional offer, a period of which is one transaction.
+    /// With a promotional offer; each of its periods is one transaction.
     mutating func used(_ type: OfferType, _ offer: String?, _ discount: OfferDiscountType = .payAsYouGo) {
         offerType = .known(type)
         offerID = offer

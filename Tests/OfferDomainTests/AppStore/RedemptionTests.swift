@@ -215,7 +215,7 @@ struct RedemptionTests {
     }
 
     @Test(arguments: try rows())
-    func `counts uses, and tells what came of them`(row: RedemptionRow) throws {
+    func `counts uses, and reports what became of each`(row: RedemptionRow) throws {
         let evidence = SubscriptionEvidence(
             source: .notification,
             transactions: row.transactions,
@@ -233,7 +233,7 @@ struct RedemptionTests {
 
     /// Lapsed customers get SUBSCRIBED/RESUBSCRIBE, active ones OFFER_REDEEMED; both carry the same transactions.
     @Test
-    func `is the same whichever notification told of it`() throws {
+    func `gives the same result for notifications in any order, even with duplicates`() throws {
         let all = try Self.months([(.payAsYouGo, "spring"), (.payAsYouGo, "spring"), nil])
         var random = SplitMix(seed: 61)
         let inOrder = SubscriptionHistory(SubscriptionEvidence(source: .notification, transactions: all))

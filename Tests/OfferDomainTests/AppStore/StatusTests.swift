@@ -17,7 +17,7 @@ struct StatusTests {
         try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5))
     }
 
-    /// A period of 30 days that ended so many days ago.
+    /// A period of 30 days that ended `days` days ago.
     private static func ended(days: Int) throws -> AppStoreTransaction {
         try Purchases.transaction(1, from: .ago(days: days + 30), to: .ago(days: days), signedAt: .ago(days: days))
     }
@@ -170,7 +170,7 @@ struct StatusTests {
     }
 
     @Test
-    func `tells whether renewal is on only from a renewal info of the running purchase`() throws {
+    func `knows whether renewal is on only from the renewal info of the running purchase`() throws {
         let before = try Purchases.renewal(signedAt: .ago(days: 40))
         let now = try Purchases.renewal(signedAt: .ago(days: 1)) { $0.autoRenews = false }
         let history = SubscriptionHistory(
@@ -204,7 +204,7 @@ struct ChainChoiceTests {
     }
 
     @Test
-    func `takes a running chain first, and one of which too little is known before one that has ended`() throws {
+    func `prefers a running chain, then a chain of unknown status, then an ended chain`() throws {
         let running = try Purchases.transaction(1, from: .ago(days: 9), to: .ago(days: -21))
         let unknown = try Purchases.transaction(2, of: 2, from: .ago(days: 35), to: .ago(days: 5))
         let ended = try Purchases.transaction(3, of: 3, from: .ago(days: 34), to: .ago(days: 4))
@@ -274,7 +274,7 @@ struct ChainChoiceTests {
     }
 
     @Test(arguments: [AppStoreProductType.consumable, .nonConsumable, .nonRenewingSubscription])
-    func `counts no refund of what is no subscription, whichever way it is told`(type: AppStoreProductType) throws {
+    func `ignores refunds of other products, from notifications and from the API`(type: AppStoreProductType) throws {
         let subscription = try Purchases.transaction(1, from: .ago(days: 35), to: .ago(days: 5))
         let other = try Purchases.transaction(9, of: 9, from: .ago(days: 9), to: nil) {
             $0.productType = .known(type)
@@ -289,7 +289,7 @@ struct ChainChoiceTests {
     }
 
     @Test
-    func `tells of a history that is cut short only what is seen`() throws {
+    func `reports only what was seen if the history is cut short`() throws {
         let read = SubscriptionEvidence(
             source: .storeAPI,
             transactions: [
@@ -308,7 +308,7 @@ struct ChainChoiceTests {
         #expect(facts.refundedAt == nil && facts.refundsSeen?.value == [.ago(days: 15)])
         #expect(facts.offersUsed == nil && facts.storefront == nil)
         #expect(facts.subscribedBefore?.value == true)
-        // To ask again would not tell more.
+        // Asking again would not show more.
         #expect(facts.unmet([.status, .refunds], olderThan: RuleRow.now) == [])
         #expect(history.merged(with: SubscriptionHistory()).isCutShort)
         history.chains = [:]

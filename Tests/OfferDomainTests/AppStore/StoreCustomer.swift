@@ -3,7 +3,7 @@ import Testing
 
 @testable import OfferDomain
 
-/// A customer as the App Store knows them, and what each of the ways to learn of them shows.
+/// A customer as the App Store knows them, and what each source of evidence shows.
 struct StoreCustomer: CustomTestStringConvertible {
     let name: String
     var transactions: [AppStoreTransaction] = []

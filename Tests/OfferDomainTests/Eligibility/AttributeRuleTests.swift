@@ -80,7 +80,7 @@ struct AttributeRuleTests {
             try Attributes(["a": .text(long + "x")])
         }
         #expect(throws: AttributeError.unfitName(index: 0)) { try Attributes([name + "n": .boolean(true)]) }
-        // One character to Swift, two hundred to everybody else.
+        // Swift counts one character here, other systems count two hundred.
         let stacked = "e" + String(repeating: "\u{301}", count: 200)
         #expect(throws: AttributeError.unfitValue(name: "a", .textTooLong(limit: 128))) {
             try Attributes(["a": .text(stacked)])

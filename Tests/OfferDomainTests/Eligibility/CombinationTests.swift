@@ -70,9 +70,9 @@ struct CombinationTests {
         #expect(because(.any([undecided])) == "none of the following is met, and part of it is undecided" + ask)
     }
 
-    /// A window that opens so many days from now.
+    /// A window that opens in this many days.
     static func opens(_ days: Int) -> Rule { .window(from: RuleRow.now.adding(days: days), until: nil) }
-    /// A window that closes so many days from now.
+    /// A window that closes in this many days.
     static func closes(_ days: Int) -> Rule { .window(from: nil, until: RuleRow.now.adding(days: days)) }
 
     @Test(arguments: [

@@ -95,13 +95,13 @@ struct EligibilityPolicyTests {
         (.all([CombinationTests.opens(7), .any([CombinationTests.opens(4), .autoRenew(true)])]), 4),
         (.autoRenew(true), nil),
     ])
-    func `tells when the first of the rules answers otherwise`(rule: Rule, days: Int?) {
+    func `returns when the first rule changes its answer`(rule: Rule, days: Int?) {
         let decision = EligibilityPolicy(rule: rule).decide(subscriber(true))
         #expect(decision.firstTurn(after: RuleRow.now) == days.map { RuleRow.now.adding(days: $0) })
     }
 
     @Test
-    func `promises nothing to who never subscribed`() {
+    func `promises no date to a customer who is not known to have subscribed`() {
         #expect(EligibilityPolicy(rule: CombinationTests.opens(3)).decide(subscriber(false)).nextEligibleAt == nil)
         #expect(EligibilityPolicy(rule: CombinationTests.opens(3)).decide(subscriber(nil)).nextEligibleAt == nil)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OfferDomain
 
-/// Rules asked of lists of which only a part was seen.
+/// Rules about lists when only a part of the list was seen.
 struct PartialKnowledgeTests {
     static func rows() throws -> [RuleRow] {
         let spring = OfferUse(type: .promotional, offerID: try OfferID("spring"))
@@ -94,7 +94,7 @@ struct PartialKnowledgeTests {
             $0.facts.latestEndSeen = .stated(.ago(days: 41))
             $0.facts.status = .stated(.expired)
         },
-        // A later end, of which nobody told, may be within the bounds.
+        // A later end that was not reported may be within the bounds.
         RuleRow(
             .lapsed(atLeastDays: nil, atMostDays: 30),
             .undecided,
@@ -104,7 +104,7 @@ struct PartialKnowledgeTests {
     ]
 
     @Test(arguments: try rows() + lapse)
-    func `tells what a part shows, and nothing of the rest`(row: RuleRow) {
+    func `decides what the known part shows, and nothing about the rest`(row: RuleRow) {
         let finding = row.rule.evaluate(in: row.context)
         #expect(finding.answer == row.answer)
         #expect(finding.code == row.code)

@@ -87,7 +87,7 @@ struct RuleIssueTests {
     }
 
     @Test(arguments: try rows())
-    func `names what can't be meant, and where it stands`(row: Row) {
+    func `reports a rule that makes no sense, and its pointer`(row: Row) {
         #expect(EligibilityPolicy(rule: row.rule).issues == [RuleIssue(pointer: row.pointer, kind: row.kind)])
         #expect(RuleIssue(pointer: row.pointer, kind: row.kind).description.count > 8)
     }

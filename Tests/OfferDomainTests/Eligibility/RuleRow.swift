@@ -48,12 +48,12 @@ extension Fact {
 }
 
 extension Timestamp {
-    /// So many times 24 hours before ``RuleRow/now``.
+    /// `days` times 24 hours before ``RuleRow/now``.
     static func ago(days: Int) -> Timestamp { RuleRow.now.adding(days: -days) }
 }
 
 extension Refund {
-    /// Of all of the price, so many times 24 hours before ``RuleRow/now``.
+    /// A refund of the whole price, `days` times 24 hours before ``RuleRow/now``.
     static func ago(days: Int) -> Refund { Refund(at: .ago(days: days)) }
 }
 

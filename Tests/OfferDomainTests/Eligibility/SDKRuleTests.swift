@@ -135,7 +135,7 @@ struct SDKRuleTests {
     }
 
     @Test
-    func `forgets what SDKs told of a subscription in another group`() throws {
+    func `forgets what SDKs reported about a subscription in another group`() throws {
         var facts = Self.facts(isActive: true, cancelledAt: .ago(days: 2))
         facts.renewsTo = .stated(try ProductID("monthly"))
         facts.subscriptionGroup = .stated(try SubscriptionGroupID("1"))

@@ -72,7 +72,7 @@ extension SplitMix {
         }
     }
 
-    /// Any customer, of whom any part may be unknown.
+    /// Any customer; any fact about the customer may be unknown.
     mutating func context() throws -> EvaluationContext {
         var context = EvaluationContext(now: RuleRow.now)
         if !chance(in: 5) { context.facts = try facts() }
@@ -96,7 +96,7 @@ extension SplitMix {
         return context
     }
 
-    /// Some of these grants, of which some will be given back.
+    /// Some of these grants; some of them will be given back.
     private mutating func counted(_ grants: [Timestamp]) -> [CountedGrant] {
         grants.compactMap { grant in
             if chance(in: 3) { return nil }

@@ -12,21 +12,21 @@ struct CustomerFactsTests {
     }
 
     @Test(arguments: [SubscriptionStatus.active, .expired, .inGracePeriod, .inBillingRetry])
-    func `takes who has a status for a subscriber, on the word of who stated it`(status: SubscriptionStatus) {
+    func `counts a customer with a status as a subscriber, with the source of the status`(status: SubscriptionStatus) {
         let fact = Fact(status, source: .notification, observedAt: .ago(days: 3))
         let expected = Fact(true, source: .notification, observedAt: .ago(days: 3))
         #expect(facts { $0.status = fact }.subscribedBefore == expected)
     }
 
     @Test
-    func `takes who has an end of a subscription for a subscriber`() {
+    func `counts a customer with the end of a subscription as a subscriber`() {
         let end = Fact(Timestamp.ago(days: 1), source: .signedTransaction, observedAt: .ago(days: 9))
         #expect(facts { $0.expiresAt = end }.subscribedBefore?.value == true)
         #expect(facts { $0.expiresAt = end }.subscribedBefore?.source == .signedTransaction)
     }
 
     @Test
-    func `draws nothing from family sharing, from a revoked subscription or from nothing`() {
+    func `concludes nothing from family sharing, from a revoked subscription or from no facts`() {
         #expect(facts { _ in }.subscribedBefore == nil)
         #expect(facts { $0.status = .stated(.revoked) }.subscribedBefore == nil)
         let shared = facts {

@@ -5,7 +5,7 @@ import Testing
 
 /// The lists of facts that are kept by hand, held to the members of ``CustomerFacts``: a new member belongs in each of them.
 struct EveryFactTests {
-    /// Facts of which every member is set.
+    /// Facts with every member set.
     private static func all() throws -> CustomerFacts {
         var facts = CustomerFacts()
         facts.subscribedBefore = .stated(true)
@@ -60,7 +60,7 @@ struct EveryFactTests {
         #expect(Self.names(try Self.all()) == Self.every)
     }
 
-    @Test func `a fact that is missing is filled in, and that of the app is the request's own`() throws {
+    @Test func `fills in missing facts, except the fact of the app, which only the request states`() throws {
         var facts = try Self.all()
         let filled = CustomerFacts().filled(from: facts)
         #expect(Self.names(filled) == Self.every.subtracting(Self.partial).subtracting(["app"]))
@@ -96,7 +96,7 @@ struct EveryFactTests {
         let all = try Self.all()
         for need in needs {
             #expect(!CustomerFacts().isComplete(for: need) && all.isComplete(for: need), "\(need)")
-            #expect(known.contains(need), "\(need): no answer of the App Store tells it")
+            #expect(known.contains(need), "\(need): no response of a store contains it")
         }
     }
 }

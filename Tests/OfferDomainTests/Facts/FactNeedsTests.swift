@@ -64,7 +64,7 @@ struct FactNeedsTests {
     ]
 
     @Test
-    func `finds what is missing or too old, and knows that asking again tells no more`() {
+    func `finds what is missing or too old, and knows when asking again would not help`() {
         var facts = CustomerFacts()
         facts.status = Fact(.active, source: .storeAPI, observedAt: .ago(days: 2))
         facts.autoRenews = Fact(true, source: .storeAPI, observedAt: RuleRow.now)
@@ -80,7 +80,7 @@ struct FactNeedsTests {
     }
 
     @Test
-    func `tells the age of the oldest fact, and that a past subscription does not age`() {
+    func `returns the time of the oldest fact, and a past subscription does not age`() {
         var facts = CustomerFacts()
         facts.subscribedBefore = Fact(true, source: .ledger, observedAt: .ago(days: 400))
         #expect(facts.oldestObservation(of: .subscribedBefore) == nil)

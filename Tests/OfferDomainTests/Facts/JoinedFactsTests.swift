@@ -6,7 +6,7 @@ import Testing
 
 /// What is known of one customer in two stores, put together.
 struct JoinedFactsTests {
-    /// How a subscription stands in a store, by a short name.
+    /// The states of a subscription in a store, by a short name.
     private static let stands: [(name: String, facts: CustomerFacts)] = {
         func facts(_ status: SubscriptionStatus?, endedDaysAgo days: Int?) -> CustomerFacts {
             var facts = CustomerFacts()
@@ -28,7 +28,7 @@ struct JoinedFactsTests {
         try #require(stands.first { $0.name == name }).facts
     }
 
-    /// What "lapsed for 30 days" and "is active" say of a customer who stands so in one store and so in the other.
+    /// What "lapsed for 30 days" and "is active" answer for a customer with these states in two stores.
     struct Row: CustomTestStringConvertible, Sendable {
         let one: String
         let other: String
@@ -86,7 +86,7 @@ struct JoinedFactsTests {
         #expect(facts(one).joinedWithPast(of: facts(other)).subscribedBefore?.value == joined)
     }
 
-    /// Facts of one store, each of which time may take away.
+    /// Facts of one store; each of them may become too old.
     private static func some(_ random: inout SplitMix) -> CustomerFacts {
         guard !random.chance(in: 5) else { return CustomerFacts() }
         var facts = stands[Int.random(in: 1..<stands.count, using: &random)].facts
@@ -149,7 +149,7 @@ struct JoinedFactsTests {
     }
 
     @Test
-    func `what a store could still tell more of decides nothing but what is surely so`() throws {
+    func `while a store may still report more, only what is certain decides`() throws {
         for (name, facts) in Self.stands {
             let context = EvaluationContext.about { $0.facts = facts.open(at: RuleRow.now) }
             let active = Rule.status(in: [.active]).evaluate(in: context).answer

@@ -24,7 +24,7 @@ struct OtherGroupTests {
     }
 
     @Test
-    func `what is of the subscription is not told of another group, and what is of the app is`() throws {
+    func `drops the subscription's facts for another group, and keeps the app's facts`() throws {
         var expected = try Self.facts(of: nil)
         (expected.status, expected.expiresAt, expected.autoRenews, expected.ownership) = (nil, nil, nil, nil)
         let asked = try Self.facts(of: "1").asked(of: try SubscriptionGroupID("2"))

@@ -12,7 +12,7 @@ struct StoredFactsTests {
         Fact(value, source: .storeAPI, observedAt: now.adding(days: -days))
     }
 
-    /// Facts of every kind, of a subscription that ends so many days from now.
+    /// Facts of every kind, of a subscription that ends in `days` days.
     private static func stored(endsInDays days: Int) -> CustomerFacts {
         var facts = CustomerFacts()
         func stated<Value>(_ value: Value) -> Fact<Value> { fact(value, days: 3) }

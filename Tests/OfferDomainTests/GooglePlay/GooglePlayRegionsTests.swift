@@ -9,7 +9,7 @@ struct GooglePlayRegionsTests {
     private static let all = letters.flatMap { first in letters.map { first + $0 } }
 
     @Test
-    func `tells each region from every other`() throws {
+    func `distinguishes each region from the next one`() throws {
         let regions = try Self.all.map { try Region($0) }
         for (one, next) in zip(regions, regions.dropFirst() + [regions[0]]) {
             let here = GooglePlayRegions(listed: [one], available: [one])

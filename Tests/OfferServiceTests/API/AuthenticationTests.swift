@@ -6,7 +6,7 @@ import Testing
 
 /// Who may call at all.
 struct AuthenticationTests {
-    /// A header that proves nobody.
+    /// A header that authenticates no caller.
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         /// Makes the header's values out of a good credential.
@@ -40,7 +40,7 @@ struct AuthenticationTests {
     ]
 
     @Test(arguments: Wire.ofRun, rows)
-    func `lets in nobody without a key that is right in every byte`(wire: Wire, row: Row) async throws {
+    func `refuses a request unless every byte of its key is right`(wire: Wire, row: Row) async throws {
         try await withService(wire) { service in
             let credential = try #require(service.credentials["backend"])
             var call = service.call(as: "nobody", offerBody("open"))
@@ -64,7 +64,7 @@ struct AuthenticationTests {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `lets a revoked key and a revoked caller in no more`(wire: Wire) async throws {
+    func `refuses a revoked key and a revoked caller after the next refresh`(wire: Wire) async throws {
         try await withService(wire) { service in
             let callers = Callers(ledger: service.ledger, clock: service.clock.wallClock)
             let keyID = try #require(service.credentials["backend"]).prefix(16)
@@ -79,7 +79,7 @@ struct AuthenticationTests {
     }
 
     @Test(arguments: Wire.allCases)
-    func `tells who is nobody before anything else about the request`(wire: Wire) async throws {
+    func `checks authentication before anything else in the request`(wire: Wire) async throws {
         try await withService(wire) { service in
             var call = Call(body: Array("not JSON".utf8)).with("Idempotency-Key", "")
             try await expectUnauthenticated(service, call)
@@ -94,7 +94,7 @@ struct AuthenticationTests {
         #expect(reply.status == 401)
         #expect(reply.problem == "unauthenticated", "\(reply)")
         #expect(reply.headers["www-authenticate"] == #"Bearer realm="offer-signer""#)
-        #expect(try service.entries().count == before, "what nobody asks is not on record")
+        #expect(try service.entries().count == before, "an unauthenticated request is not recorded")
     }
 }
 

@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func `spends a budget to the last offer and no further, whoever asks at the same time`(wire: Wire) async throws {
+    func `spends a budget to the last offer and no further, also with concurrent requests`(wire: Wire) async throws {
         try await withService(wire) { service in
             let calls = (0..<100).map { service.call(offer: "budget", #""customerId": "customer-\#($0)""#) }
             let replies = try await service.send(calls)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func `does not count for a customer who is not named, and so decides nothing`() async throws {
+    @Test func `leaves a capped offer undecided if the request names no customer`() async throws {
         try await withService { service in
             for offer in ["once", "cooldown", "once_each"] {
                 let reply = try await service.sign(offer: offer)
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test func `counts by original transaction, whoever asks`() async throws {
+    @Test func `counts grants of one original transaction for all customer IDs together`() async throws {
         try await withService { service in
             func sign(_ customer: String, _ transaction: String) async throws -> Reply {
                 let body = offerBody("once_each", #""customerId": "\#(customer)""#)

@@ -28,7 +28,7 @@ struct CountedByTests {
         }
     }
 
-    @Test func `apps are not told, even where they are told the findings`() async throws {
+    @Test func `apps never see countedBy, even if they see the findings`() async throws {
         var files = TestFiles()
         files.showsFindingsToApps = true
         files.offers = files.offers.replacing(

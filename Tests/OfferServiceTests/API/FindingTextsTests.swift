@@ -29,7 +29,7 @@ struct FindingTextsTests {
         )
     }
 
-    /// Customers of whom each finding differs from another's in some way: in its answer, its length, or a number in it.
+    /// Customers with different findings: they differ in the answer, in the length, or in a number.
     private static func customers() throws -> [EvaluationContext] {
         var customers: [EvaluationContext] = []
         for lapsedDays in [nil, 0, 9, 29, 30, 101] as [Int?] {
@@ -64,10 +64,10 @@ struct FindingTextsTests {
         return EvaluationContext(facts: facts, owners: .customer, grants: history, now: now)
     }
 
-    @Test func `each customer is told what they would be told if nobody had asked before`() throws {
+    @Test func `the findings of a customer do not depend on earlier requests`() throws {
         let (asked, customers) = (try Self.offer(), try Self.customers())
         var told = Set<[UInt8]>()
-        // In an order in which each comes after many others.
+        // Each customer comes after many others.
         for round in 0..<customers.count {
             for number in customers.indices {
                 let context = customers[(number * (round + 1) + round) % customers.count]

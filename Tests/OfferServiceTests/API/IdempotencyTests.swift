@@ -10,7 +10,7 @@ import Testing
 /// A retried request gets the grant of the first one.
 @Suite(.overBothEngines) struct IdempotencyTests {
     @Test(arguments: Wire.ofRun)
-    func `gives a retry the same grant, signed and recorded anew`(wire: Wire) async throws {
+    func `gives a retry the same grant, and signs and records it again`(wire: Wire) async throws {
         try await withService(wire) { service in
             let key = try #require(service.publicKeys["active.p8"])
             let call = service.call(offer: "once", #""customerId": "ada", "formats": ["v1", "jws"]"#)
@@ -54,7 +54,7 @@ import Testing
 
     /// A grant was decided for one offer; a retry must not turn it into another one.
     @Test(arguments: Wire.ofRun)
-    func `refuses a retry whose offer has become another one since`(wire: Wire) async throws {
+    func `refuses a retry if the catalog offer now names another store offer`(wire: Wire) async throws {
         try await withService(wire) { service in
             let call = service.call(offer: "open").with("Idempotency-Key", "k")
             #expect(try await service.send(call).status == 200)
@@ -104,7 +104,7 @@ import Testing
 
     /// What is granted while the clock is wrong must still be known once it is right.
     @Test(arguments: Wire.ofRun)
-    func `remembers a key whose grant was given while the clock was a day behind`(wire: Wire) async throws {
+    func `remembers a key of a grant that was made while the clock was a day behind`(wire: Wire) async throws {
         try await withService(wire) { service in
             // The log has the right time.
             #expect(try await service.send(service.call(offer: "open")).status == 200)

@@ -157,7 +157,7 @@ struct IntroductoryOfferRefusalTests {
         }
     }
 
-    @Test func `tells a retry's decision also to who may not see its findings`() throws {
+    @Test func `shows a retry's decision with or without its findings`() throws {
         let json =
             #"{"outcome":"notEligible","policy":"sha256:00","nextEligibleAt":"2026-07-01T13:00:00Z","findings":[{"rule":"window"}]}"#
         let decision = try #require(RecordedDecision(Array(json.utf8)))

@@ -255,7 +255,7 @@ private let used = #""facts": {"offersUsed": [{"type": "introductory", "subscrip
                 #expect(first.json[member] == second.json[member], "\(member)")
             }
             #expect(SignedAnswer(first).jwsClaims == SignedAnswer(second).jwsClaims)
-            #expect(first.json["jws"] != second.json["jws"], "the same is signed anew")
+            #expect(first.json["jws"] != second.json["jws"], "the same claims are signed again")
             let other = try await service.send(call.with("Idempotency-Key", "other"))
             #expect(other.json["allowIntroductoryOffer"] == .boolean(true), "\(other)")
             #expect(try service.entries("sign.intent").map { $0["allow"] } == [false, false, true].map(Tree.boolean))

@@ -196,7 +196,7 @@ struct MemberTests {
 
     /// Each counts as 128 characters, whatever it takes in bytes and however it is written.
     @Test(arguments: Wire.ofRun, ["x", "é", "e\u{301}", "\u{1F600}", #"\ud83d\ude00"#, #"\u00e9"#])
-    func `takes an attribute whose name and text have 128 characters`(wire: Wire, character: String) async throws {
+    func `accepts an attribute with a name and a text of 128 characters`(wire: Wire, character: String) async throws {
         try await withService(wire) { service in
             let name = String(repeating: "n", count: 128)
             let text = String(repeating: character, count: character == "e\u{301}" ? 64 : 128)
@@ -217,7 +217,7 @@ struct MemberTests {
                     let details = reply.json["errors"].elements.compactMap(\.["detail"].text)
                     #expect(details.contains { $0.contains(hint) }, "\(row.name): \(details)")
                 }
-                #expect(!reply.body.contains("\u{2063}"), "what was sent is not repeated as it stands: \(row.name)")
+                #expect(!reply.body.contains("\u{2063}"), "no invisible character in the answer: \(row.name)")
                 #expect(try service.entries().isEmpty, "\(row.name)")
             }
         }

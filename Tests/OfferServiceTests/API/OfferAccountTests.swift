@@ -3,7 +3,7 @@ import OfferService
 import TestSupport
 import Testing
 
-/// What an app shows of one account is not signed for another: promotional offers.
+/// Promotional offers: an app cannot use the purchases of one account for another account.
 struct OfferAccountTests {
     private static let stranger = "0e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
 
@@ -52,7 +52,7 @@ struct OfferAccountTests {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `a JWS is tied to the account whose purchases were shown`(wire: Wire) async throws {
+    func `binds a JWS to the account of the shown purchases`(wire: Wire) async throws {
         try await withLapsed(wire) { world, lapsed, signed, other in
             let id = lapsed.subscriptions[0].originalTransactionID
             let jws = #""formats": ["jws"]"#
@@ -77,7 +77,7 @@ struct OfferAccountTests {
         #""appAccountToken": "\#(stranger)""#, #""appAccountToken": "\#(stranger)", "formats": ["jws"]"#,
         #""applicationUsername": "\#(stranger)", "formats": ["v1"]"#,
     ])
-    func `purchases that name an account are taken for no other`(members: String) async throws {
+    func `refuses purchases that name an account unless the request names it too`(members: String) async throws {
         try await withLapsed { world, _, signed, _ in
             let reply = try await ask(world, [signed], members)
             #expect(reply.status == 403 && reply.problem == "signed-data-of-other-account", "\(reply)")
@@ -86,7 +86,7 @@ struct OfferAccountTests {
         }
     }
 
-    @Test func `purchases that name an account are taken for it, under each of its names`() async throws {
+    @Test func `accepts purchases that name an account for that account, under each of its names`() async throws {
         try await withLapsed { world, _, signed, _ in
             for members in [
                 #""appAccountToken": "\#(world.token.uppercased())""#,
@@ -123,7 +123,7 @@ struct OfferAccountTests {
         }
     }
 
-    @Test func `an id that ties nothing is not looked for in what was shown`() async throws {
+    @Test func `does not compare the transactionId with the evidence if it binds no signature`() async throws {
         try await withLapsed { world, _, signed, other in
             let members = #""appAccountToken": "\#(world.token)", "transactionId": "\#(other.appTransactionID)""#
             let reply = try await ask(world, [signed], members)
@@ -131,7 +131,7 @@ struct OfferAccountTests {
         }
     }
 
-    @Test func `a backend is believed in whose purchases they are`() async throws {
+    @Test func `accepts a backend's statement about the account of the purchases`() async throws {
         try await withLapsed { world, _, signed, other in
             let reply = try await world.service.send(
                 world.service.call(

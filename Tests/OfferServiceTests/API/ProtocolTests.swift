@@ -56,7 +56,7 @@ struct ProtocolTests {
     ]
 
     @Test(arguments: Wire.allCases, routes)
-    func `allows each call its methods and names them to who uses another`(
+    func `allows each call its methods, and names them when it refuses another method`(
         wire: Wire,
         route: (path: String, allowed: [String])
     ) async throws {

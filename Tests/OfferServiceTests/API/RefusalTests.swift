@@ -94,7 +94,7 @@ struct RefusalTests {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `keeps findings from an app unless it is told otherwise`(wire: Wire) async throws {
+    func `hides findings from an app unless the configuration shows them`(wire: Wire) async throws {
         let body = #"{"bundleId": "com.example.app", "productId": "pro.monthly", "offerId": "open"}"#
         for shows in [false, true] {
             var files = TestFiles()
@@ -164,7 +164,7 @@ struct RefusalTests {
             #expect(reply.pointers == ["/bundleId"])
             let unheardOf = offerBody("open").replacing("com.example.app", with: "com.example.nowhere")
             let other = try await service.send(service.call(as: "scoped", unheardOf))
-            #expect(other.problem == "bundle-not-allowed", "what other apps there are is not told")
+            #expect(other.problem == "bundle-not-allowed", "the answer does not show which other apps exist")
         }
     }
 

@@ -25,7 +25,7 @@ struct SignatureTests {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `signs a user name as it stands, and nobody as an empty field`(wire: Wire) async throws {
+    func `signs a user name unchanged, and a missing user name as an empty field`(wire: Wire) async throws {
         try await withService(wire) { service in
             let key = try #require(service.publicKeys["active.p8"])
             let named = try await service.sign(offer: "store_open", #""applicationUsername": "Ada+Lovelace@Example""#)

@@ -48,7 +48,7 @@ extension StoreService {
                 tables = try world.service.storeTables()
             }
             #expect(tables?.count { $0.hasPrefix("transaction ") } == 3)
-            // A token alone shows nothing of an app's customer; a backend is believed whose it is.
+            // From an app, a token alone proves no customer. A backend may state it.
             let claimed = try await world.service.send(world.service.call(as: "app", world.body("running")))
             #expect(claimed.problem == "eligibility-undecided", "\(claimed)")
             #expect(try await world.service.send(world.service.call(world.body("running"))).status == 200)
@@ -56,7 +56,7 @@ extension StoreService {
         }
     }
 
-    @Test func `a backend says whose they are, and grants given to that customer are found`() async throws {
+    @Test func `a backend names the customer, and the service finds the grants of that customer`() async throws {
         try await withStoreService(asksStore: false) { world in
             func body(_ offer: String, _ members: String) -> String {
                 """
@@ -71,7 +71,7 @@ extension StoreService {
             let offer = FakeAppStore.Offer(2, "store_open", period: 1)
             let ids = try world.customer([.init(.active, startedDaysAgo: 30, offers: [offer])]).subscriptions[0]
             let history = try world.history(ids)
-            // Nobody knows yet that it is the same customer.
+            // The service does not know yet that it is the same customer.
             #expect(try await world.service.send(world.transactionsCall(as: "app", history)).status == 200)
             #expect(try world.service.redemptions() == ["store_open redeemed without grant"])
             let vouching = world.transactionsCall(as: "backend", history, #""customerId": "anna@home""#)

@@ -5,7 +5,7 @@ import ServiceRuntime
 import TestSupport
 import Testing
 
-/// One device, one network address and one caller use up their own share, and nobody else's.
+/// A device, a network address or a caller uses up only its own share.
 @Suite(.overSQLite) struct AdmissionTests {
     private static func files(_ settings: [Setting: String]) -> TestFiles {
         var files = TestFiles()
@@ -22,7 +22,7 @@ import Testing
         service.call(as: caller, Self.body("open")).from(address)
     }
 
-    @Test func `an app is held to a rate from each address, is told when to come again, and gets room back`()
+    @Test func `limits an app's rate per address, sends Retry-After, and later accepts requests again`()
         async throws
     {
         try await withService(.inProcess, Self.files([.appRatePerAddress: "2/s:3"])) { service async throws in
@@ -43,12 +43,12 @@ import Testing
             #expect(try await statuses(1, from: "2001:db8:0:1::1") == [403])
             service.clock.advance(milliseconds: 500)
             #expect(try await statuses(2, from: "192.0.2.1") == [403, 429])
-            #expect(try service.entries("sign.deny").count == 9, "nothing is done for who is held back")
+            #expect(try service.entries("sign.deny").count == 9, "a rate-limited request is not decided")
             #expect(service.metrics[.rateLimited(scope: "address")] == 4)
         }
     }
 
-    @Test func `a backend is held to no address, and to a rate only if it was added with one`() async throws {
+    @Test func `a backend has no limit per address, and a rate limit only if it was added with one`() async throws {
         try await withService(.inProcess, Self.files([.appRatePerAddress: "1/s:1", .appRate: "1/s:1"])) {
             service async throws in
             for _ in 0..<20 {
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func `each request of a batch counts, and one that is larger than a burst has all of it`() async throws {
+    @Test func `counts each request of a batch, and a batch larger than the burst uses the whole burst`() async throws {
         try await withService(.inProcess, Self.files([.appRatePerAddress: "1/s:6"])) { service async throws in
             func batch(_ count: Int) -> Call {
                 let one = Self.body("open")
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `about one customer whom evidence shows, an app may ask so often, from wherever it asks`() async throws {
+    @Test func `limits an app's requests about one proven customer, across all addresses`() async throws {
         try await withStoreService(asksStore: false) { world in
             let id = try world.customer([.init(.active)]).subscriptions[0].originalTransactionID
             let signed = try world.store.signTransaction(id)

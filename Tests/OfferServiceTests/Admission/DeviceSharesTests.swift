@@ -6,7 +6,7 @@ import Testing
 @testable import HTTP
 @testable import OfferService
 
-/// Devices leave places to others: to other devices, to other networks, and to whoever is none.
+/// A device leaves places to other devices, to other networks, and to callers that are no device.
 struct DeviceSharesTests {
     private static let app = CallerID("app")
 
@@ -28,7 +28,7 @@ struct DeviceSharesTests {
         #expect(try Self.taken(&shares, by: 99) >= 1)
     }
 
-    @Test func `there are no more places than there are, and what was not taken can't be given back`() throws {
+    @Test func `never gives out more places than it has, and takes back only places that were taken`() throws {
         var shares = DeviceShares(mostInAll: 64, mostOfDevice: 8)
         #expect(try (0..<100).reduce(0) { $0 + (try Self.taken(&shares, by: $1)) } == 64)
         shares.giveBack(1, of: try Self.device(0))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OfferService
 
-/// Whoever waits has a turn, however much others have waiting.
+/// Every waiting party gets a turn, however many items other parties have waiting.
 struct FairQueueTests {
     private enum Kind: CaseIterable { case a, b }
 
@@ -39,7 +39,7 @@ struct FairQueueTests {
         #expect(taken(.a, "two") == 1)
     }
 
-    @Test func `who has nothing waiting finds room in a full class, at the cost of whoever has the most`() {
+    @Test func `a party with nothing waiting gets room in a full class from the party with the most`() {
         var queue = FairQueue<Kind, String, Int>(mostOfClass: 6)
         for (party, count) in [("flood", 4), ("other", 2)] {
             for item in 0..<count { _ = queue.add(item, of: .a, for: party, atMost: 100) }

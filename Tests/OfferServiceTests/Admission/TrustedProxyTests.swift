@@ -4,13 +4,13 @@ import OfferService
 import TestSupport
 import Testing
 
-/// Whom a request comes from: the connection's other end, or whom a proxy names that is trusted.
+/// The client address of a request: the connection's peer, or the address that a trusted proxy names.
 @Suite(.overSQLite) struct TrustedProxyTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let from: String
         let fields: [(String, String)]
-        /// The address whose room is used up.
+        /// The address that the request counts for.
         let counted: String
 
         init(_ description: String, from: String, _ fields: [(String, String)], counted: String) {
@@ -86,7 +86,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func `counts whom the connection, or a trusted proxy, names`(row: Row) async throws {
+    func `counts the address of the connection, or the one that a trusted proxy names`(row: Row) async throws {
         var files = TestFiles()
         files.settings = [.trustedProxy: "10.0.0.0/8,fd00::/8", .appRatePerAddress: "1/min:1"]
         try await withService(.inProcess, files) { service async throws in

@@ -11,7 +11,7 @@ struct VerificationPoolTests {
     init() throws { party = .caller(try #require(CallerID("backend"))) }
 
     @Test(arguments: [(false, ThreadScheduling.yielding), (true, .whenIdle)])
-    func `yields to those who answer, or runs only when a processor is idle`(
+    func `yields to threads that answer requests, or runs only when a processor is idle`(
         onlyWhenIdle: Bool,
         scheduling: ThreadScheduling
     ) async {
@@ -51,7 +51,7 @@ struct VerificationPoolTests {
 /// How the kernel shares the processors with the thread that asks.
 enum ThreadScheduling: Sendable {
     case whenIdle
-    /// After those who answer requests.
+    /// After the threads that answer requests.
     case yielding
     case other
 

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func `is on record with who asked and the pseudonyms, and without the name`() async throws {
+    @Test func `records the caller and the pseudonyms of a lookup, but not the name`() async throws {
         try await withService { service async throws in
             let members = #""customerId": "ada@example.com", "originalTransactionId": "0077""#
             let reply = try await Self.look(service, Self.body(members), as: "admin")

@@ -118,7 +118,7 @@ struct AuditIndexTests {
         try Self.expectSameAnswers(log, format, nil, queries: TestRing.rounds(3, nightly: 12))
     }
 
-    @Test func `makes missing runs anew, and forgets those that the log does not have`() async throws {
+    @Test func `rebuilds missing runs, and deletes runs that the log does not have`() async throws {
         let format = Self.formats[0]
         let log = try RandomLog(seed: 5)
         try log.grow(by: 700)
@@ -172,7 +172,7 @@ struct AuditIndexTests {
     }
 
     @Test(arguments: damages.indices)
-    func `names what differs from the log, and nothing once it is made anew`(damage: Int) async throws {
+    func `reports differences from the log, and none after a rebuild`(damage: Int) async throws {
         let format = Self.formats[0]
         let log = try RandomLog(seed: 9)
         try log.grow(by: 700)

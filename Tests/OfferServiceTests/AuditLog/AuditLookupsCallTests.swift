@@ -156,12 +156,12 @@ import Testing
             #expect(answer.status == 404 && answer.problem == "no-record", "\(answer)")
             #expect(answer.pointers == pointers)
             #expect(answer.json["detail"].text?.contains(detail) == true, "\(answer)")
-            #expect(!answer.body.contains(Self.token), "what was signed is not told")
+            #expect(!answer.body.contains(Self.token), "the answer does not show the signed token")
         }
     }
 
     @Test(.overSQLite, arguments: ["backend": 403, "app": 403, "nobody": 401, "admin": 200])
-    func `answers auditors and administrators alone, so that nobody tries out guesses`(
+    func `answers only auditors and administrators, so that no other caller can test guesses`(
         caller: String,
         status: Int
     ) async throws {

@@ -15,7 +15,7 @@ import Testing
         try await service.get("/v1/audit/summary\(query.isEmpty ? "" : "?\(query)")", as: caller)
     }
 
-    /// Customers who get what they ask for, who don't, and of whom too little is known.
+    /// Customers with a grant, with a refusal, and with too few facts for a decision.
     private static func live(_ service: TestService, hours: Int) async throws {
         for hour in 0..<hours {
             for number in 0..<(hour % 3 + 1) {

@@ -68,7 +68,7 @@ final class CheckpointPlace: Sendable {
         )
     }
 
-    /// The naive log, of which what is signed is kept in the database and in that file.
+    /// The naive log, with its checkpoints kept in the database and in `file`.
     func signable(_ file: CheckpointFile) -> SignableLog {
         SignableLog(heads: heads, keeping: DurableCheckpoints(committer: committer, file: file))
     }

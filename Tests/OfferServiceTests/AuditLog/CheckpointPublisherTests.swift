@@ -10,9 +10,9 @@ import TransparencyLog
 
 @testable import Ledger
 
-/// What is signed of the log: kept first, then shown; never less than before, and never something else.
+/// Checkpoints are stored before they are published, never get smaller and never contradict each other.
 @Suite(.overBothEngines) struct CheckpointPublisherTests {
-    @Test func `keeps each checkpoint in the database and in the file before anybody sees it`() async throws {
+    @Test func `stores each checkpoint in the database and in the file before it is published`() async throws {
         try await withCheckpoints(NaiveLog()) { place throws in
             let publisher = place.publisher()
             publisher.publish()
@@ -178,7 +178,7 @@ import TransparencyLog
         }
     }
 
-    /// Two publishers, of which ours has signed five entries, and theirs nine while ours has seen seven.
+    /// Two publishers: ours signed size 5 and has seen size 7, theirs signed size 9.
     private func outrun(_ place: CheckpointPlace) throws -> (ours: CheckpointPublisher, theirs: CheckpointPublisher) {
         let elsewhere = CheckpointFile(path: place.directory.path(of: "other.checkpoint"))
         let (ours, theirs) = (place.publisher(), place.publisher(file: elsewhere))
@@ -187,12 +187,12 @@ import TransparencyLog
         let late = try #require(place.heads.newest)
         place.heads.grow(to: 9)
         theirs.publish()
-        // As ours would find it that looked before the other entries came.
+        // Our publisher reads the log before the last two entries come.
         place.heads.claim(late)
         return (ours, theirs)
     }
 
-    @Test func `takes over what another instance has signed of more, once it is in a file here too`() async throws {
+    @Test func `adopts a larger checkpoint of another instance once its own file has it too`() async throws {
         try await withCheckpoints(NaiveLog(5)) { place throws in
             let (ours, theirs) = try outrun(place)
             ours.publish()
@@ -204,7 +204,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `shows nothing of another instance's that it can't write into its own file`() async throws {
+    @Test func `publishes no checkpoint of another instance that it can't write into its own file`() async throws {
         try await withCheckpoints(NaiveLog(5)) { place throws in
             let (ours, _) = try outrun(place)
             let draft = place.file.path + ".new"

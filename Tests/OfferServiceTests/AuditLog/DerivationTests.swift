@@ -21,7 +21,7 @@ import TransparencyLog
     }
 
     @Test(arguments: [Faults.diskFull, Faults.ioFailure])
-    func `fails alone, and keeps nobody from a signature`(error: StorageError) async throws {
+    func `fails alone, and the service still signs`(error: StorageError) async throws {
         let faults = Faults()
         try await withService(wrap: faults.wrap) { service async throws in
             #expect(try await service.sign(offer: "open").status == 200)

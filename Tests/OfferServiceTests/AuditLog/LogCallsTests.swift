@@ -62,7 +62,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `has no tile that the log does not have, and lets nobody keep that`() async throws {
+    @Test func `answers 404 for a tile that the log does not have, and forbids caching of that answer`() async throws {
         try await withLog { service, _, _ async throws in
             for path in [
                 "0/001", "0/001.p/45", "0/002.p/1", "1/000", "1/000.p/2", "2/000.p/1", "entries/001", "entries/002.p/1",
@@ -92,7 +92,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `a public log shows tiles to everybody, and nothing else`() async throws {
+    @Test func `a public log shows tiles without a credential, but not single entries or proofs`() async throws {
         try await withLog(isPublic: true) { service, _, _ async throws in
             #expect(try await get("/audit/tile/entries/000", as: nil, service).status == 200)
             #expect(try await get("/audit/tile/0/000", as: "app", service).status == 200)

@@ -9,7 +9,7 @@ import TransparencyLog
 @testable import Ledger
 @testable import OfferService
 
-/// A ledger in a folder of its own, whose log grows without a service.
+/// A ledger in its own folder, with a log that grows without a service.
 struct LogPlace {
     let directory: TemporaryDirectory
     let location: DatabaseLocation
@@ -69,7 +69,7 @@ struct LogPlace {
 }
 
 extension LedgerWriter {
-    /// Adds so many entries in a transaction of their own.
+    /// Adds `count` entries in one transaction.
     func add(_ count: Int) throws {
         try begin(at: Timestamp(milliseconds: 1))
         for number in 0..<count { try append(.recordsExported(from: Int64(number), count: Int64(count))) }

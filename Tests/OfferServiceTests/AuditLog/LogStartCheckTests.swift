@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TransparencyLog
 
-/// A log that does not fit what was signed of it is not added to.
+/// The service adds nothing to a log that does not match its signed checkpoints.
 @Suite(.overBothEngines) struct LogStartCheckTests {
     private struct Kept {
         let directory: TemporaryDirectory
@@ -15,7 +15,7 @@ import TransparencyLog
         let heads: NaiveLog
     }
 
-    /// A log of which checkpoints were signed at sizes 3 and 5.
+    /// A log with checkpoints signed at sizes 3 and 5.
     private static func kept() async throws -> Kept {
         let kept = Kept(directory: try TemporaryDirectory(), key: try makeLogKey(), heads: NaiveLog(3))
         try await withCheckpoints(kept.heads, key: kept.key, directory: kept.directory) { place throws in

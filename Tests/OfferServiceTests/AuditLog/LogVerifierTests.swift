@@ -162,7 +162,7 @@ struct LogVerifierTests {
         }
     }
 
-    @Test func `tells how far it is, and stops when it is told to`() throws {
+    @Test func `reports its progress, and stops when the callback returns false`() throws {
         let place = try Self.place(1000)
         let source = DatabaseLog(connection: try place.ledger.openForReading())
         var steps: [Int64] = []

@@ -83,7 +83,7 @@ import Testing
     @Test func `takes in what another process has added`() throws {
         let place = try LogPlace()
         let (one, other) = (try place.writer(), try place.writer())
-        // Few are added to the tree at hand; for many its edge is read anew.
+        // A few entries are added to the tree in memory. For many, the writer reads the tree's edge again.
         for count in [3, 300, 256, 1, 0, 700, 255] {
             try one.add(count)
             try other.add(count)

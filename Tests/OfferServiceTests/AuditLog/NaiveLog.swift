@@ -5,7 +5,7 @@ import OfferService
 import Synchronization
 import TransparencyLog
 
-/// A log in memory whose hashes are computed as RFC 6962 defines them, from all entries each time.
+/// A log in memory that computes its hashes from all entries each time, as RFC 6962 defines them.
 ///
 /// `newest` is what it says its head is; tests make it say something else.
 final class NaiveLog: LogHeads {

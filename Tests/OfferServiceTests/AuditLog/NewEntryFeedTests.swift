@@ -44,9 +44,9 @@ import Testing
         let follower = Follower()
         let many = [AuditEvent](repeating: .serviceStopped, count: NewEntryFeed.fewest)
         try await committer.append(many)
-        // What is told after a batch is handed over after it: so one more, that nobody was handed the first.
+        // The feed gets entries after their batch is answered. After one more batch, it has got the first.
         try await committer.append([])
-        #expect(follower.count == 0, "nobody has asked for any")
+        #expect(follower.count == 0, "no follower has asked for any")
         follower.follow(committer.newEntryFeed)
         try await committer.append([.recordsExported(from: 0, count: 1), .serviceStopped])
         faults.failCommits(Faults.diskFull, Faults.ioFailure)
@@ -68,7 +68,7 @@ import Testing
         #expect((follower.count, follower.pieces) == (expected.count, 2))
     }
 
-    @Test func `is handed to whoever follows last, and to nobody when nobody does`() {
+    @Test func `hands entries to the last follower, and drops them while there is none`() {
         let fresh = NewEntryFeed()
         let count = NewEntryFeed.fewest
         let (few, many) = (Self.entries(0..<3), Self.entries(3..<3 + count))
@@ -93,9 +93,9 @@ import Testing
         indices.reduce(into: EntryBuffer()) { $0.append(entry("handed-\($1)"), index: Int64($1)) }
     }
 
-    /// The index of a service in which much happened, partly by the hands of others, is the one that is made anew.
+    /// The index that grows while a service and another writer add entries equals a rebuilt index.
     @Test(arguments: [1, 2])
-    func `makes the index that is made anew from the log, of entries of every kind`(seed: UInt64) async throws {
+    func `grows to the index that a rebuild makes from the log, with entries of every kind`(seed: UInt64) async throws {
         let format = AuditIndexFormat(entriesPerRun: 64)
         var random = SplitMix(seed: seed)
         let faults = Faults()
@@ -105,7 +105,7 @@ import Testing
                 _ = try await service.sign(offer: "open", #""formats": ["v1", "jws"], "customerId": "c\#(round)""#)
                 _ = try await service.send((0..<4).map { service.call(offer: ["gold", "once"][$0 % 2]) })
                 if random.chance(in: 3) { faults.failCommits(Faults.diskFull) }
-                // Whoever opens a history that was left behind is refused.
+                // A ledger with this entry is refused when it is opened.
                 let events = try AuditEntryTests.events().filter { $0.name != .ledgerLeft }
                 for event in events where random.chance(in: 6) {
                     try? await service.committer.append([event])
@@ -118,7 +118,7 @@ import Testing
             let size = Int64(try service.entries().count)
             #expect(try await eventually { service.index.tail?.nextEntry == size })
             let tables = AuditIndexTables(connection: try service.ledger.openForReading())
-            // Who is told of all entries may still be about to store the last whole run.
+            // An index that has all entries may not have stored the last whole run yet.
             #expect(try await eventually { try tables.runs() == Array(0..<size / 64) })
             let runs = try tables.runs()
             #expect(runs.count > 5)
@@ -162,7 +162,7 @@ import Testing
             #expect((90..<100).allSatisfy { tail.entries(with: key($0)).isEmpty }, "those were read before")
             fresh.add(Self.entries(151..<251))
             #expect(index.tail?.nextEntry == 150)
-            // Somebody else has written those before it.
+            // Another writer adds the entries before it.
             try log.grow(by: 52)
             #expect(try await eventually { index.tail?.nextEntry == 152 })
         }

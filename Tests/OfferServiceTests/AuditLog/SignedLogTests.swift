@@ -96,7 +96,7 @@ import TransparencyLog
         #expect(try last.checkpoint.size == Int64(place.running.entries().count), "service.stop is covered too")
     }
 
-    @Test func `shows the log to auditors and administrators, and only with the setting to everybody`() async throws {
+    @Test func `shows the log to auditors and administrators, and to the public only with the setting`() async throws {
         let place = try Place()
         try await place.running.run { service async throws in
             _ = try await place.covered(service)
@@ -149,7 +149,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `begins the log anew under another name, and never silently`() async throws {
+    @Test func `begins a new log under another name only on command, never silently`() async throws {
         let place = try Place()
         try await place.running.run { service async throws in
             _ = try await place.running.sign(service, offer: "open")
@@ -274,7 +274,7 @@ import TransparencyLog
         #expect(try place.running.entries().contains { $0["ev"] == .text("config.refuse") })
     }
 
-    @Test func `signs for what commands record beside it, though nobody asks for anything`() async throws {
+    @Test func `signs a checkpoint for entries of commands beside the service, without any request`() async throws {
         let place = try Place()
         try await place.running.run { service async throws in
             _ = try await place.covered(service)

@@ -11,7 +11,7 @@ import Testing
 
 /// Callers and their keys, and what is recorded of them.
 @Suite(.overBothEngines) struct CallersTests {
-    /// A database of its own with nobody in it.
+    /// A separate database without callers.
     private struct Place {
         let directory: TemporaryDirectory
         let ledger: LedgerAccess
@@ -156,7 +156,7 @@ import Testing
         }
         #expect(try CallerStore(connection: try place.ledger.openForReading()).all().isEmpty)
 
-        // Somebody else's entry under the next index makes the record impossible, and so the change.
+        // Another entry already has the next index, so the record fails, and the change with it.
         #expect(throws: LedgerChangeError<StorageError>.self) {
             try place.ledger.change { connection throws(StorageError) in
                 try connection.run(SQL("INSERT INTO key_states (key_id, disabled_at) VALUES ('X', 1)"))
@@ -169,7 +169,7 @@ import Testing
     }
 
     /// No scope means every app, so one that can't be read must not become none.
-    @Test func `knows nobody whose scope cannot be read`() throws {
+    @Test func `refuses a caller if its scope cannot be read`() throws {
         let place = try Place()
         let key = try place.callers.add(try Self.caller("shop", ["com.example.app"]), expiresInDays: nil).get()
         #expect(try place.admits(key))

@@ -7,7 +7,7 @@ import Testing
 /// A change to a good configuration file, and the very lines that it is refused with.
 struct IssueRow: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// What stands in the good file, and what stands there instead.
+    /// The text in the good file, and the text that replaces it.
     let change: (old: String, new: String)
     let issues: [String]
 

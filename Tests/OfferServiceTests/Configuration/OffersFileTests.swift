@@ -467,7 +467,7 @@ struct OffersFileTests {
         (#"googlePlay: {offerId: "a", admitsNewCustomers: true}"#, false), (#"appStore: {offerId: "a"}"#, true),
         (#"appStore: {offerId: "a"}, googlePlay: {offerId: "a", admitsNewCustomers: true}"#, true),
     ])
-    func `refuses who never subscribed only where the offer has the floor`(place: String, isRefused: Bool) throws {
+    func `refuses a rule for new customers only if the offer excludes them`(place: String, isRefused: Bool) throws {
         let directory = try TemporaryDirectory()
         for rule in ["{subscribedBefore: false}", "{not: {subscribedBefore: true}}"] {
             let text = """

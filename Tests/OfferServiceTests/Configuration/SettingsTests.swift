@@ -137,7 +137,7 @@ struct SettingsTests {
     }
 
     @Test(arguments: [("none/sealed", true), ("keys/sealed", true), ("sealed", false)])
-    func `warns of a file that would seal the service and that nobody could put there`(
+    func `warns if the folder of the seal file does not exist`(
         name: String,
         isWarned: Bool
     ) throws {
@@ -216,7 +216,7 @@ struct SettingsTests {
             "https://localhost:8081", "http://127.0.0.2:8081", "https://10.0.0.1", "https://127.0.0.1:8081/path", "",
         ]
     )
-    func `asks nobody else, for they would be given a token for the store`(text: String) {
+    func `refuses every other App Store URL, which would get a token for the store`(text: String) {
         #expect(throws: ConfigurationError.self) { try Settings(flags: [.appStoreURL: text], environment: [:]) }
     }
 

@@ -131,7 +131,7 @@ struct ConsoleFilesTests {
     }
 
     @Test(arguments: Wire.allCases)
-    func `tells a caller who it is, whatever its role, and nobody else`(wire: Wire) async throws {
+    func `returns the caller's own ID in every role, and refuses unauthenticated calls`(wire: Wire) async throws {
         try await withService(wire) { service in
             for (name, credential) in service.credentials {
                 let call = Call.get("/v1/callers/self").with("Authorization", "Bearer \(credential)")

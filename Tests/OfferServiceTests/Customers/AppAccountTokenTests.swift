@@ -159,7 +159,7 @@ extension StoreService {
         }
     }
 
-    // MARK: - Whose it is
+    // MARK: - The customer of the subscription
 
     @Test(arguments: Wire.ofRun)
     func `refuses what is on record as another customer's, and does not ask the store`(wire: Wire) async throws {

@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `an outcome that can't be recorded is not told as done, and the same request repairs it`() async throws {
+    @Test func `an outcome that can't be recorded is not reported as done, and a retry repairs it`() async throws {
         let faults = Faults()
         try await withStoreService(wrap: faults.wrap) { world in
             let ids = try world.customer([.init(.active)]).subscriptions[0]

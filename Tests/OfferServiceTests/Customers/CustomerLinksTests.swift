@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [64, 1_000, 5_000])
-    func `a filter with too little room gets more, misses nobody, and rarely errs`(room: Int) {
+    func `a filter with too little room grows, misses no customer, and rarely errs`(room: Int) {
         var filter = ScalableBloomFilter(room: room)
         for number: UInt64 in 0..<20_000 {
             filter.insert(Self.subject(number))
@@ -64,7 +64,7 @@ import Testing
         return writer
     }
 
-    @Test func `a link is found by whoever opens the ledger later`() async throws {
+    @Test func `a writer that opens the ledger later finds a link`() async throws {
         try await withService { service in
             try await service.transfer(from: "device-1", to: "ada")
             let writer = try begunWriter(service)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test func `a link that nobody of ours has written is passed over`() async throws {
+    @Test func `a link that the service did not write is skipped`() async throws {
         try await withService { service in
             try await service.transfer(from: "device-1", to: "ada")
             try service.ledger.openPatiently().run(

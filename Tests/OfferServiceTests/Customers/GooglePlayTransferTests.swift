@@ -53,7 +53,7 @@ import Testing
             name.hasPrefix("device") ? .anonymous(try AnonymousID(name)) : .customer(try CustomerID(name))
         }
 
-        /// Takes in a purchase as the store tells it after so many minutes.
+        /// Records a purchase as the store reports it after that many minutes.
         func tell(
             _ token: String,
             account: String? = nil,
@@ -82,7 +82,7 @@ import Testing
             )
         }
 
-        /// The names of those between whom a purchase went, as it is on record.
+        /// The customers of each recorded transfer of a purchase: from and to.
         func transfers() throws -> [String] {
             try writer.commit()
             let names = ["ada", "grace", "edsger", "device-1"]
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `a grant that its mark names counts for a purchase, and for who has it later`() async throws {
+    @Test func `a grant named by the purchase's mark counts for its customer and for the next one`() async throws {
         try await withWorld { world in
             let offer = try #require(world.place.catalog.offers.first)
             let grantID = UniqueID.version7(at: world.service.clock.now, 1, 2)

@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func `the eligibility that is told follows links as grants do`() async throws {
+    @Test func `eligibility previews follow links as grants do`() async throws {
         try await withService { service in
             func outcome(_ name: String) async throws -> Tree {
                 var call = service.call(
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    /// By the order of the log: from the entry of the transfer on, nobody is granted who or whose other name was.
+    /// In log order: after the transfer's entry, a customer granted under either name is not granted again.
     private func expectCapsHeld(_ service: TestService, customers: Int) throws {
         var granted: Set<String> = []
         var other: [String: String] = [:]

@@ -26,7 +26,7 @@ extension StoreService {
         #expect(reply.status == 200, "\(reply)")
     }
 
-    /// Has one account token be that of every subscription on record, and of so many more.
+    /// Gives every recorded subscription, and that many others, the same account token.
     func shareToken(with others: Int) throws {
         let connection = try service.ledger.openPatiently()
         let token = SQLValue.blob([UInt8](repeating: 0xAA, count: 16))
@@ -47,7 +47,7 @@ extension StoreService {
     }
 }
 
-/// Purchases are found one link away, and nobody's history is opened by a name alone.
+/// The service finds purchases one link away; a name alone does not give access to a customer's history.
 @Suite(.overBothEngines) struct LinkedPurchaseTests {
     private static let device = #""anonymousId": "device-1""#
     private static let ada = #""customerId": "ada""#
@@ -84,7 +84,7 @@ extension StoreService {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `an app opens nobody's history by naming an anonymous id, nor one link away`(wire: Wire) async throws {
+    func `an anonymous id alone gives an app no history, neither direct nor linked`(wire: Wire) async throws {
         try await withStoreService(wire, asksStore: false) { world in
             let ids = try world.customer([.init(.active)]).subscriptions[0]
             let token = "00000000-0000-4000-8000-000000000001"
@@ -127,7 +127,7 @@ extension StoreService {
             }
             #expect(try await ask(0, "device-1") == 200)
             #expect(try await ask(0, "device-2") == 403)
-            #expect(try await ask(1, "DEVICE-1") == 200, "who claims a name takes nothing from whom it belongs to")
+            #expect(try await ask(1, "DEVICE-1") == 200, "a claimed name uses up nothing of the customer it belongs to")
             try await world.service.transfer(from: "device-1", to: "ada")
             try await world.service.transfer(from: "device-4", to: "ada")
             #expect(try await ask(2, "DEVICE-1") == 403)

@@ -108,7 +108,7 @@ import Testing
                 }
                 let tokens = shown.map { "\"\(random.pick(Array(chains[$0].suffix(3))))\"" }.joined(separator: ", ")
                 let members = #""anonymousId": "device-\#(random.next())", "purchaseTokens": [\#(tokens)]"#
-                // A minute has room for so many questions of one device.
+                // Advance the clock so that the rate limit of one device is not reached.
                 world.tick(seconds: 120)
                 try world.play.advance(seconds: 120)
                 let reply = try await ask(world, "twice", members)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func `a stranger with made-up names and tokens empties no budget`() async throws {
+    @Test func `an app with made-up names and tokens does not use up a budget`() async throws {
         try await withWorld { world in
             for offer in ["bounded", "bounded_anybody"] {
                 for number in 0..<8 {
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func `purchases that were begun and not paid prove nobody`() async throws {
+    @Test func `pending purchases do not prove a customer`() async throws {
         try await withWorld { world in
             for number in 0..<4 {
                 let token = try world.play.buy(.init("other", pending: true)).token
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func `on a disk that is nearly full, made-up names get nothing, and whom evidence shows still do`()
+    @Test func `on a nearly full disk, proven customers get offers and made-up names do not`()
         async throws
     {
         try await withWorld(disk: (left: 63 << 20, all: 1 << 40)) { world in
@@ -239,7 +239,7 @@ import Testing
                     #expect(!mark.starts(with: bytes.prefix(16)) && bytes.prefix(16) != mark.suffix(16))
                 }
             }
-            // Who sees the account id of one name learns nothing of the same name elsewhere.
+            // The account id of a customer id does not reveal that of an anonymous id with the same text.
             let claimed = try await ask(world, as: "backend", "anybody", #""anonymousId": "bob""#)
             #expect(claimed.json["obfuscatedAccountId"] != answer["obfuscatedAccountId"])
         }

@@ -3,7 +3,7 @@ import OfferService
 import TestSupport
 import Testing
 
-/// An app's API key is known to everyone: what counts is whom evidence shows, in whatever group, and not what it is called.
+/// An app's API key is public: caps count the customer that evidence proves, in every group, not the claimed name.
 @Suite(.overBothEngines) struct ProvenSubjectTests {
     private static let otherGroup = FakeAppStore.Subscription(
         .active,
@@ -102,12 +102,12 @@ import Testing
         }
     }
 
-    /// What whoever knows a customer's name can do under it is not to the customer's cost.
+    /// A caller who knows a customer's name can use up nothing of that customer.
     @Test(
         arguments: ["once_a_customer", "now_and_then"],
         [#""appAccountToken": "TOKEN""#, #""anonymousId": "TOKEN""#, #""applicationUsername": "TOKEN""#]
     )
-    func `a name that is claimed beside other evidence uses up nothing of whom it belongs to`(
+    func `a name claimed beside other evidence uses up nothing of the customer it belongs to`(
         offer: String,
         claim: String
     ) async throws {
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func `an app of whose customer nothing is shown gets nothing, and is told what to send`() async throws {
+    @Test func `an app without evidence of its customer is refused, and the problem says what to send`() async throws {
         try await withStoreService(asksStore: false) { world in
             for members in (0..<3).map(Self.madeUp) + [#""transactionId": "2000000000000001""#] {
                 let reply = try await world.sign(as: "app", "once_a_customer", members)
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test func `what a store answered of a token shows whose it is, and counts from then on`() async throws {
+    @Test func `a store's response links a transaction to its account token, and counts from then on`() async throws {
         try await withStoreService { world in
             let id = try world.customer([.init(.active)]).subscriptions[0].originalTransactionID
             let asked = #""transactionId": "\#(id)", "appAccountToken": "\#(world.token)""#
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    /// Whatever is shown together, in whatever order, and whoever the app says it is.
+    /// Holds for every combination and order of evidence, and for every name that the app claims.
     @Test(arguments: UInt64(1)...2)
     func `no proven subject has more than its cap, whatever evidence is shown of it`(seed: UInt64) async throws {
         try await withStoreService(asksStore: false) { world in
@@ -230,7 +230,7 @@ import Testing
 
     // MARK: - Claimed names
 
-    @Test func `naming somebody's id takes nothing from them, and opens nothing of theirs`() async throws {
+    @Test func `an app that names another customer's id uses up nothing of that customer`() async throws {
         try await withStoreService(asksStore: false) { world in
             let ids = try world.store.setCustomer(FakeAppStore.Customer("eve", subscriptions: [Self.otherGroup]))
             let uuid = "5b9d3c1e-7a10-4c55-9d7e-2f6b8f0a4c11"

@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test func `of a device alone it is what is stored of the one customer whom a backend made of it`() async throws {
+    @Test func `a device alone uses the attributes of the only customer that a backend linked to it`() async throws {
         try await withStored { world, token async throws in
             try await world.service.store(Self.risky, of: "ada")
             func ask() async throws -> Int {

@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func `purchases tell of it by their tokens, the later one whoever comes first`() async throws {
+    @Test func `account tokens show it, by the order of purchases and not of arrival`() async throws {
         try await withStoreService(asksStore: false) { world in
             let ids = try world.customer([.init(.active, periods: 4)]).subscriptions[0]
             let signed = try zip(ids.transactionIDs, Self.tokens).map { id, token in
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `a grant that was used for it counts for it, though nobody knew of it when it was given`() async throws {
+    @Test func `a grant matched to the subscription only later counts for its next customer`() async throws {
         try await withStoreService(asksStore: false) { world in
             let facts = #""facts": {"subscribedBefore": true}"#
             #expect(try await world.sign("once_a_customer", "\(Self.ada), \(facts)").status == 200)

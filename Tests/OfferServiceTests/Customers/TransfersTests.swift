@@ -213,7 +213,7 @@ extension TestService {
     ]
 
     @Test(.overSQLite, arguments: Wire.ofRun, rows)
-    func `refuses what is not as it must be, and links nobody`(wire: Wire, row: Row) async throws {
+    func `refuses unauthorized and invalid requests and links no customers`(wire: Wire, row: Row) async throws {
         try await withService(wire) { service in
             let reply = try await service.send(service.transferCall(as: row.caller, body: row.body))
             #expect(reply.problem == row.problem, "\(reply)")
@@ -224,7 +224,7 @@ extension TestService {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `links nobody to more than a hundred, and says which side is at fault`(wire: Wire) async throws {
+    func `allows a hundred links per customer, and the refusal names the side that is full`(wire: Wire) async throws {
         var files = TestFiles()
         files.offers = files.offers.replacing(
             "bundleId: \"com.example.app\",",
@@ -253,7 +253,7 @@ extension TestService {
         }
     }
 
-    @Test func `is answered 503 while it can't be recorded, and nobody is linked`() async throws {
+    @Test func `is answered 503 while it can't be recorded, and links no customers`() async throws {
         let faults = Faults()
         try await withService(wrap: faults.wrap) { service in
             #expect(try await service.sign(offer: "once", #""anonymousId": "device-1""#).status == 200)
@@ -270,7 +270,7 @@ extension TestService {
         }
     }
 
-    @Test func `nobody is answered before the commit has returned`() async throws {
+    @Test func `is answered only after the commit has returned`() async throws {
         let faults = Faults()
         try await withService(wrap: faults.wrap) { service async throws in
             faults.hold()

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func `the eligibility that is told counts grants from before`() async throws {
+    @Test func `eligibility previews count grants under the earlier secret`() async throws {
         try await withService { service in
             #expect(try await service.sign(offer: "once", #""customerId": "ada""#).status == 200)
             try service.beginEpoch("2")
@@ -106,8 +106,7 @@ import Testing
     }
 
     @Test(arguments: Wire.ofRun)
-    func `what the store told before is the customer's history still, and is not counted twice`(wire: Wire) async throws
-    {
+    func `evidence recorded under the earlier secret stays the customer's and counts once`(wire: Wire) async throws {
         try await withStoreService(wire, asksStore: false) { world in
             let ada = #""customerId": "ada""#
             let ids = try world.customer([.init(.active)]).subscriptions[0]
@@ -120,7 +119,7 @@ import Testing
             #expect(try world.service.entries("subscription.transferred").isEmpty)
             try world.service.forgetEarlierEpochs()
             #expect(try await world.sign("running", ada).status == 200)
-            // And whose it is, is known as before.
+            // The subscription still has its customer.
             try await world.vouch(ids, #""customerId": "grace""#)
             #expect(try world.service.entries("subscription.transferred").count == 1)
         }
@@ -162,7 +161,7 @@ import Testing
             try service.beginEpoch("2")
             try world.tell("one", customer: "ada", account: ada, minutes: 1)
             if isDestroyed { try service.forgetEarlierEpochs() }
-            // As the store tells of it by itself, and as the app sends it along.
+            // As the store's notification reports it, and as the app sends it.
             try world.tell("one", account: ada, minutes: 2)
             try world.tell("one", customer: "ada", account: ada, minutes: 3)
             #expect(try service.entries("subscription.transferred").isEmpty)
@@ -222,7 +221,7 @@ extension TestService {
     }
 }
 
-/// A ledger with purchases of one app at Google Play, told under the secrets in force.
+/// A ledger with purchases of one app at Google Play, recorded under the secrets in force.
 private struct PlayLedger {
     let service: TestService
 
@@ -234,8 +233,8 @@ private struct PlayLedger {
         try #require(PlayContext(try PackageName("com.example.android"), under: service.current.value))
     }
 
-    /// Takes in a purchase as the store tells it after so many minutes, or as a caller does for a customer; the account is
-    /// as the app had it when it was bought.
+    /// Records a purchase as the store reports it after that many minutes, or as a caller reports it for a customer;
+    /// the account is the one that the app had at the purchase.
     func tell(
         _ token: String,
         customer: String? = nil,
@@ -266,7 +265,7 @@ private struct PlayLedger {
         return try tables.history(of: [key], purchases: [PurchaseKey]()).purchases.count
     }
 
-    /// How many rows name somebody else as who has a purchase.
+    /// How many rows name another customer as the holder of a purchase.
     func otherNames(than customer: String) throws -> Int64 {
         let key = SQLValue.blob(try pseudonym(customer).ledgerKey)
         let sql = SQL(

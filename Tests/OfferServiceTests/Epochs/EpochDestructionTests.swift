@@ -10,7 +10,7 @@ import Testing
 
 @testable import Ledger
 
-/// The end of an epoch: nobody can say any more whom its pseudonyms stand for.
+/// Destroying a secret version: its pseudonyms can no longer be traced to customers.
 @Suite(.overBothEngines) struct EpochDestructionTests {
     private static let listed = #"customerIds: {epoch: "1", file: "customer-ids.key"}"#
     private static let both = #"customerIds: [{epoch: "2", file: "next.key"}, {epoch: "1", file: "customer-ids.key"}]"#
@@ -62,7 +62,7 @@ import Testing
         let loaded = try LoadedConfiguration(place.settings)
         let lookup = CustomerLookup(ledger: place.ledger, pseudonyms: loaded.keys.pseudonyms)
         let found = try lookup.users([.customer(try CustomerID("ada"))], in: try AppName("com.example.app"))
-        #expect(found.map(\.text) == Array(users.dropFirst(2)), "the old pseudonym can't be told")
+        #expect(found.map(\.text) == Array(users.dropFirst(2)), "the old pseudonym can't be derived")
         try await place.run { _ in }
         try place.rewrite("keys") {
             $0.replacing(#"customerIds: {epoch: "2", file: "next.key"}"#, with: Self.both)
@@ -146,7 +146,7 @@ import Testing
         return try connection.all(all) { $0.blob(0) }
     }
 
-    @Test func `the epoch in force is not ended, nor one that nobody knows`() async throws {
+    @Test func `refuses to destroy the epoch in force or an unknown one`() async throws {
         let place = try RunningPlace()
         try await place.run { _ in }
         do {
@@ -215,7 +215,7 @@ import Testing
         #expect(signed["users"][0].text == users[0])
         let record = try #require(entries.last)
         #expect(record["ev"] == .text("customer.lookup") && record["app"] == .text("com.example.app"))
-        // With both in one entry, whoever knows the newer would know the older, whose secret may be destroyed.
+        // Both in one entry would link the newer pseudonym to the older one, whose secret may be destroyed.
         #expect(record["users"].elements.map(\.text) == [users[0], users[2]])
         #expect(record.names == ["app", "ev", "t", "users", "v"])
     }

@@ -15,7 +15,7 @@ import Testing
     /// What a keys file lists after a start with epoch 1, and what is said of it.
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// What stands for `customerIds`; files `a.key`, `b.key` and `c.key` have different secrets.
+        /// The values of `customerIds`; files `a.key`, `b.key` and `c.key` have different secrets.
         let earlier: [String]
         let listed: String
         /// Part of the only issue; nil if there is none.

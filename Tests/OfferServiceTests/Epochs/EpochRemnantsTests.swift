@@ -9,7 +9,7 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// What is left of an epoch once it has ended: entries, and nothing that says whose they are.
+/// What is left of an epoch after its end: entries, but nothing that names their customers.
 @Suite(.overBothEngines) struct EpochRemnantsTests {
     /// What was named under the next secret before the earlier one ended.
     enum Named: CaseIterable {
@@ -54,7 +54,7 @@ import Testing
             #expect(try !world.service.rows(with: remnants).isEmpty)
             try world.service.destroyEpoch("1")
             #expect(try world.service.rows(with: remnants).isEmpty)
-            // What was granted since counts on for whoever was named: her, and the subscription if it was.
+            // Later grants still count for what was named since: the customer, and the subscription if it was named.
             let kept = try world.service.rows([
                 "SELECT hex(subject) FROM grants_by_time UNION SELECT hex(subject) FROM grants"
             ])
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `a use of which the beginning is forgotten is no use without a grant`() async throws {
+    @Test func `a redemption whose start is forgotten is not recorded as unmatched`() async throws {
         try await withStoreService(asksStore: false) { world in
             let offers = (0..<4).map {
                 FakeAppStore.Offer(2, "store_open", discountType: "PAY_AS_YOU_GO", period: $0)
@@ -254,7 +254,7 @@ import Testing
             if [.purchase, .everything].contains(named) { try await tell("b", at: "second") }
             try world.service.destroyEpoch("1")
             #expect(try world.service.rows(with: remnants).isEmpty)
-            // The store goes on telling the account and the mark of then.
+            // The store still reports the account and the mark of the destroyed epoch.
             for token in ["a", "b"] { try await tell(token, at: "third-\(token)") }
             #expect(try world.service.rows(with: remnants).isEmpty)
             #expect(try world.service.rows(["SELECT count(*) || '' FROM google_play_purchases"]) == ["2"])

@@ -155,7 +155,7 @@ import Testing
     ]
 
     @Test(arguments: rows)
-    func `moves the key wherever it stands, and a second time changes nothing`(row: Row) throws {
+    func `replaces the key in every table, and a second run changes nothing`(row: Row) throws {
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         for (index, statement) in row.statements.enumerated() {

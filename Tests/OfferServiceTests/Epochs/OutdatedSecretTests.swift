@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ledger
 
-/// A service that has not read a new secret of customers' ids yet keeps nothing where nobody would look for it.
+/// A service that has not yet read a new secret for customer ids stores nothing under the outdated one.
 @Suite(.overBothEngines) struct OutdatedSecretTests {
     private static let ada = #""customerId": "ada""#
 
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `Google Play is told to send again what it sends meanwhile`() async throws {
+    @Test func `meanwhile Google Play's pushes get 503, so that Google sends them again`() async throws {
         try await withPlayService { world in
             let outdated = world.service.current.value
             try world.service.beginEpoch("2")

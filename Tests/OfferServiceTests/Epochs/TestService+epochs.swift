@@ -38,7 +38,7 @@ extension TestService {
         use(current.value.pseudonyms.without([name]))
     }
 
-    /// Has the later epochs begin by so many days later; what is known of them is as if it had always been so.
+    /// Moves the start of the later epochs by that many days, as if they had always begun then.
     func moveEpochs(days: Int64) throws {
         try ledger.openPatiently().run(
             SQL(

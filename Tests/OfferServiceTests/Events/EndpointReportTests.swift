@@ -10,7 +10,7 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// What is told of a receiver, from what the database has of it and what this instance knows.
+/// The report about a receiver, from its rows in the database and this instance's memory.
 @Suite(.overBothEngines) struct EndpointReportTests {
     typealias HeldUp = EndpointTable.HeldUp
     typealias Standing = EndpointWorker.Standing
@@ -137,7 +137,7 @@ import Testing
         #expect(report.deliveries.map { EventPosition(number: $0.position).index } == row.listed)
     }
 
-    @Test func `a time is told only where it says something`() throws {
+    @Test func `a time is reported only where it applies`() throws {
         let items = [Self.held(1), Self.held(2, attempts: 0), Self.held(3, givenUpAfter: 1)]
         let row = Case(id: "backend", state: .waiting, held: items)
         let (size, report) = try Self.report(row, in: .filled(entries: 1))

@@ -17,7 +17,7 @@ struct EventDerivationTests {
     }
 
     private static let rows = [
-        // Switches, told once every instance obeys.
+        // Switches: the event comes once every instance obeys.
         Row(#""ev":"key.disable","by":"api","kid":"A""#, .keyDisabled),
         Row(#""ev":"key.disable","by":"api","awaited":true,"kid":"A""#),
         Row(#""ev":"key.disable","by":"command","kid":"A""#),
@@ -30,7 +30,7 @@ struct EventDerivationTests {
         Row(#""ev":"service.seal","awaited":true,"by":"service","cause":"checkpoint""#),
         Row(#""ev":"service.sealed","cause":"checkpoint""#, .serviceSealed, .logContradicted),
         Row(#""ev":"service.sealed","cause":"administrator""#, .serviceSealed),
-        // Uses without a grant, told at their start.
+        // Redemptions without a grant: the event comes at their start.
         Row(#""ev":"offer.redemption","match":"none","state":"pending""#, .offerPending),
         Row(#""ev":"offer.redemption","match":"none","state":"redeemed""#, .offerRedeemed, .redemptionUnmatched),
         Row(

@@ -11,7 +11,7 @@ import Testing
 @Suite(.overBothEngines) struct EventEndpointsCallTests {
     private static let path = "/v1/events/endpoints"
 
-    /// Runs a service with such receivers, all of which refuse connections or need none.
+    /// Runs a service with these receivers; each refuses connections or needs none.
     private static func withReceivers(
         _ members: String,
         over wire: Wire = .inProcess,

@@ -82,7 +82,7 @@ private final class BeatingConnection: DatabaseConnection {
         #expect(pair.one.term == nil && pair.other.term == 1)
     }
 
-    @Test func `one that was silent and finds nobody in its place delivers under another term`() throws {
+    @Test func `an instance that was silent and was not replaced delivers under another term`() throws {
         let pair = try Pair()
         try pair.pass(milliseconds: 0, pair.one)
         try pair.pass(milliseconds: EventLease.lifetimeMilliseconds, pair.one)
@@ -100,7 +100,7 @@ private final class BeatingConnection: DatabaseConnection {
         #expect(try pair.other.isHeld(pair.connection), "it takes nothing from its successor")
     }
 
-    @Test func `a row that somebody else has just changed is not taken`() throws {
+    @Test func `an instance does not take a lease that its holder has just renewed`() throws {
         let pair = try Pair()
         try pair.pass(milliseconds: 0, pair.one, pair.other)
         // The holder beats between the reading and the taking of another one that has waited for long enough.

@@ -25,7 +25,7 @@ extension TestService {
     }
 }
 
-/// What backends are told of, and by which calls.
+/// Which events backends can read, and by which calls.
 @Suite(.overBothEngines) struct EventsCallTests {
     @Test(.overSQLite, arguments: Wire.ofRun, ["/v1/events", "/v1/grants/019a8f11-0c40-7d0a-8f6e-3b1d5c7a9e42"])
     func `are for backends and for readers of records`(wire: Wire, path: String) async throws {
@@ -346,12 +346,12 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
             .map(\.["data"]["grantId"].text)
     }
 
-    /// As if the store had told of the app for long.
+    /// Makes the app's first store notification 200 hours older.
     private func beToldForLong(_ world: StoreService) throws {
         try world.service.change("UPDATE notified_apps SET first_told_at = first_told_at - 200 * 3600000")
     }
 
-    @Test func `a grant that nobody used in 72 hours is recorded once`() async throws {
+    @Test func `a grant that is not redeemed within 72 hours is recorded once`() async throws {
         try await withStoreService(asksStore: false) { world in
             let unused = try await grantToAnna(world, hoursAgo: 80)
             let used = try await grantToAnna(world, hoursAgo: 26)
@@ -359,7 +359,7 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
             try await world.deliver(.init("SUBSCRIBED", transactionID: "2000000000000071"))
             let recorder = recorder(world)
             await mayBlock { recorder.look() }
-            #expect(try await unredeemed(world) == [], "nobody knows of uses before the store began to tell")
+            #expect(try await unredeemed(world) == [], "redemptions before the first store notification are unknown")
             try beToldForLong(world)
             for _ in 0..<2 { await mayBlock { recorder.look() } }
             let events = try await world.service.events("?types=grant.never_redeemed")["events"].elements
@@ -413,7 +413,7 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
         }
     }
 
-    @Test func `of what was forgotten with an epoch, nobody knows whether it was used`() async throws {
+    @Test func `a grant forgotten with its epoch is not recorded as never redeemed`() async throws {
         try await withStoreService(asksStore: false) { world in
             world.service.clock.advance(milliseconds: -100 * Self.hour)
             try world.service.beginEpoch("2")

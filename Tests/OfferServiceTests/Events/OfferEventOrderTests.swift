@@ -6,7 +6,7 @@ import Testing
 @testable import Configuration
 @testable import OfferService
 
-/// What receivers are told of each grant, however the notifications of both stores arrive.
+/// Which events receivers get for each grant, in any order of both stores' notifications.
 @Suite(.overBothEngines) struct OfferEventOrderTests {
     private static let outcomes = [
         "anna": ["STARTED", "CONVERTED"], "emil": ["STARTED", "CONVERTED"], "bert": ["STARTED", "NOT_CONVERTED"],

@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func `a registration that is repeated changes nothing, and does not start the counter anew`() async throws {
+    @Test func `a repeated registration changes nothing and does not reset the counter`() async throws {
         try await withGenuineApp { service, device async throws in
             var device = device
             let body = try device.registration(try await service.challenge())

@@ -16,7 +16,7 @@ struct GenuineAppOfferTests {
 
         """
 
-    /// A service with a subscriber whose transactions the app shows, and a device whose key is registered.
+    /// A service with a subscriber, whose transactions the app sends, and a device with a registered key.
     private func withSubscriber(
         policy: String = "prefer",
         identityProviders: String = "[]",
@@ -108,7 +108,7 @@ struct GenuineAppOfferTests {
             #expect(try await world.service.register(copy).problem == "genuine-app-refused")
             var device = device
             let challenge = try await world.service.challenge()
-            // A key that was registered by the genuine app says in its assertions whose app uses it.
+            // The assertions of a key that the genuine app registered still name the app that uses the key.
             device.draft.appID = "ZZZZZ99999.com.example.app"
             device.draft.extensions = category(4)
             let stolen = try device.signed(call("store_only"), challenge)

@@ -9,7 +9,7 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// The requests in the database whose tokens were taken, on either engine.
+/// The table of requests with spent tokens, on either engine.
 @Suite(.overBothEngines) struct SpentTokenTests {
     private static let now = Timestamp(milliseconds: 1_782_907_200_123)
 

@@ -90,7 +90,7 @@ extension TestService {
     }
 }
 
-/// A service with an app whose proofs are looked at, and a device whose root it trusts.
+/// A service that checks an app's proofs, and a device with a root that the service trusts.
 func withGenuineApp(
     _ wire: Wire = .inProcess,
     policy: String = "require",
@@ -107,7 +107,7 @@ func withGenuineApp(
     }
 }
 
-/// Files whose `com.example.app` looks at proofs; what stands beside offers is left as it is.
+/// Files with App Attest settings for `com.example.app`; everything else stays as it is.
 func genuineFiles(
     _ device: TestDevice,
     in directory: TemporaryDirectory,

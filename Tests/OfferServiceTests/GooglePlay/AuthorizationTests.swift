@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func `learns from a purchase token who lapsed, and asks for no more than that`() async throws {
+    @Test func `decides from a purchase token whether the subscription lapsed, and needs nothing else`() async throws {
         let offers = Self.catalog(
             ", eligibility: {all: [{status: {in: [\"expired\"]}}, {lapsed: {atLeastDays: 30}}]}"
         )
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func `asks Google Play for no refunds, which no answer tells`() async throws {
+    @Test func `does not query Google Play for refunds, since its answers never report them`() async throws {
         let offers = Self.catalog(", eligibility: {not: {refunded: {withinDays: 90}}}")
         try await withFakePlay(offers: offers) { world in
             let bought = try world.play.buy(.init("premium"))
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func `asks whose purchase it is, where messages tell of its refunds`() async throws {
+    @Test func `queries Google Play for a purchase's owner even if messages report its refunds`() async throws {
         let offers = Self.catalog(", eligibility: {not: {refunded: {withinDays: 90}}}, facts: {maximumAgeHours: 6}")
         try await withFakePlay(offers: offers) { world in
             let bought = try world.play.buy(.init("premium"))
@@ -250,7 +250,7 @@ import Testing
             let claimed = try await world.service.send(
                 world.authorizationCall(as: "app", #""anonymousId": "BOB", "purchaseTokens": ["\#(bobs.token)"]"#)
             )
-            #expect(claimed.problem == "purchase-of-other-account", "a claimed name is nobody's: \(claimed)")
+            #expect(claimed.problem == "purchase-of-other-account", "a claimed name proves nothing: \(claimed)")
             var transfer = world.service.call(
                 """
                 {"packageName": "\(FakeGooglePlay.firstApp)", "from": {"anonymousId": "phone"},
@@ -316,7 +316,7 @@ import Testing
 }
 
 extension AuthorizationTests {
-    @Test func `check warns of an app whose offers at Google Play nobody may look at`() async throws {
+    @Test func `check warns about an app without a service account for its Google Play offers`() async throws {
         try await withFakePlay(.inProcess) { world in
             #expect(world.service.loaded.warnings.isEmpty)
         }

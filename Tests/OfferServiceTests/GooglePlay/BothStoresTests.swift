@@ -113,7 +113,7 @@ struct BothStoresTests {
     private static let app = #""bundleId": "com.example.app", "packageName": "\#(FakeGooglePlay.firstApp)""#
 
     @Test(arguments: Wire.allCases)
-    func `tells of all offers of an app at once, and reserves and records nothing`(wire: Wire) async throws {
+    func `returns all offers of an app at once, and reserves and records nothing`(wire: Wire) async throws {
         let catalog = Self.catalog("{grants: {atMost: 1}}")
         try await withFakePlay(wire, offers: catalog, appStoreKey: true) { world in
             let call = world.eligibilityCall(
@@ -145,7 +145,7 @@ struct BothStoresTests {
         }
     }
 
-    @Test func `says what is wrong with an offer that nobody can have`() async throws {
+    @Test func `names the obstacle of an offer that no customer can get`() async throws {
         try await withFakePlay(offers: Self.catalog("{grants: {atMost: 1}}"), appStoreKey: true) { world in
             try world.play.setOffer(.init("winback-50", of: "premium", state: "DRAFT"))
             let reply = try await world.service.send(
@@ -185,7 +185,7 @@ struct BothStoresTests {
         }
     }
 
-    @Test func `an unchanged answer is told as such, and is kept until it turns`() async throws {
+    @Test func `answers 412 if nothing changed, and is cached only until the decision changes`() async throws {
         try await withFakePlay(offers: Self.catalog("{cooldown: {days: 1}}"), appStoreKey: true) { world in
             let call = world.eligibilityCall("\(Self.app), " + Self.members(#""subscribedBefore": true"#))
             let first = try await world.service.send(call)

@@ -62,7 +62,7 @@ struct FakePlayWorld {
         return call
     }
 
-    /// A request for the offerPreview of many offers.
+    /// A request for the eligibility preview of many offers.
     func eligibilityCall(as caller: String = "backend", _ members: String) -> Call {
         var call = service.call(as: caller, "{\(members)}")
         call.path = "/v1/eligibility"

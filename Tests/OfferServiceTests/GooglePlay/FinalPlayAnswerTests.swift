@@ -4,7 +4,7 @@ import OfferService
 import TestSupport
 import Testing
 
-/// What Google Play says once and for all is never told as “try again”.
+/// A final answer of Google Play is never reported as “try again”.
 struct FinalPlayAnswerTests {
     private static func members(_ tokens: [String]) -> String {
         let list = tokens.map { #""\#($0)""# }.joined(separator: ", ")

@@ -8,7 +8,7 @@ import Testing
 @Suite(.overBothEngines) struct FormerOfferTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// Whether somebody was granted the offer while the file had it.
+        /// Whether the service granted the offer while the file had it.
         let isGranted: Bool
         /// Whether the use became known while the file had it.
         let isSeenBefore: Bool

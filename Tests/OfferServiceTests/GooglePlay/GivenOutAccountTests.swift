@@ -6,15 +6,15 @@ import Testing
 
 @testable import OfferService
 
-/// A purchase names a customer of ours by an account id that was given out; a team's own hash of an account, which looks
-/// alike, names nobody.
+/// A purchase names a customer only by an account ID that the service issued; a team's own account hash, which looks
+/// alike, names no customer.
 @Suite(.overBothEngines) struct GivenOutAccountTests {
     /// As `sha256sum` writes a user's id.
     private static let ownHash = String(repeating: "5e884898", count: 8)
 
     static let offers = FakePlayWorld.catalog(#"{status: {in: ["active"]}}"#)
 
-    @Test func `an app's purchase under a team's own hash is whoever's has its token`() async throws {
+    @Test func `a purchase with a team's own account hash belongs to the customer who sends its token`() async throws {
         try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in
             let bought = try world.play.buy(.init("premium", obfuscatedAccountID: Self.ownHash))
             let named = #""anonymousId": "device-1", "purchaseTokens": ["\#(bought.token)"]"#
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `what was bought by who has logged out since is the device's, once the two are known to be one`()
+    @Test func `after a logout, the device may use the customer's purchase once the two are linked`()
         async throws
     {
         try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func `an offerPreview gives no account id out, and a refusal none either`() async throws {
+    @Test func `neither an eligibility preview nor a refusal gives out an account ID`() async throws {
         try await withFakePlay(offers: Self.offers, appStoreKey: true) { world in
             let customer = #""customerId": "anna", "facts": {"subscribedBefore": true, "status": "active"}"#
             _ = try await world.service.send(world.eligibilityCall(#"\#(FakePlayWorld.app), \#(customer)"#))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `who is told of under a team's own hash is kept as nobody's, and moves to nobody`() async throws {
+    @Test func `a purchase reported with a team's own hash is linked and transferred to no customer`() async throws {
         try await withPlayService { world in
             let grant = try world.grant(to: "anna", daysAgo: 3)
             let mark = try world.mark(grant)

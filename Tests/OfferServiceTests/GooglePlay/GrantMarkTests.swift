@@ -55,7 +55,7 @@ struct GrantMarkTests {
         #expect(GooglePlayAccountID(text) == nil)
     }
 
-    @Test func `an account id stands for one customer, and equals nothing in the ledger or the records`() async throws {
+    @Test func `an account ID identifies one customer, and equals no value in the ledger or records`() async throws {
         try await withPlayService { world in
             let keys = try world.place.keys
             func accountID(_ name: String) throws -> GooglePlayAccountID {

@@ -37,8 +37,8 @@ extension FakePlayWorld {
         )
     }
 
-    /// Has the App Store tell that a customer's subscription ended so long ago; where `isRead`, when it is asked for all
-    /// that there is.
+    /// Has the App Store report that the customer's subscription ended `days` days ago: in a notification or,
+    /// if `isRead`, in a full read of the history.
     func lapseInAppStore(
         _ customer: String,
         daysAgo days: Int,
@@ -81,12 +81,12 @@ extension FakePlayWorld {
     }
 }
 
-/// Decisions on what both stores tell.
+/// Decisions on facts from both stores.
 @Suite(.overBothEngines) struct JoinedDecisionTests {
     private static let lapsed = "{lapsed: {atLeastDays: 30}}"
     private static let anna = #""customerId": "anna""#
 
-    /// A customer of Google Play who has an account there, of whose purchase the store tells by itself.
+    /// Buys as a Google Play customer with an account ID, and delivers the store's message about the purchase.
     private func buyAndTell(_ world: FakePlayWorld, isTest: Bool = false) async throws -> String {
         let grant = try await world.service.send(
             world.authorizationCall(
@@ -100,7 +100,7 @@ extension FakePlayWorld {
         return bought.token
     }
 
-    @Test func `who pays at Google Play has not lapsed in the App Store, however long ago Google told`() async throws {
+    @Test func `a paying Google Play customer has not lapsed in the App Store, however old the message`() async throws {
         try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(Self.lapsed), appStoreKey: true) { world in
             _ = try await buyAndTell(world)
             try await world.lapseInAppStore("anna", daysAgo: 60)
@@ -129,7 +129,7 @@ extension FakePlayWorld {
         }
     }
 
-    @Test func `a token that nobody has read is read, whatever is known without it`() async throws {
+    @Test func `reads a new purchase token, even if the customer is eligible without it`() async throws {
         try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(Self.lapsed), appStoreKey: true) { world in
             try await world.lapseInAppStore("anna", daysAgo: 60)
             let without = try await world.service.send(world.authorizationCall(Self.anna))
@@ -182,11 +182,11 @@ extension FakePlayWorld {
         }
     }
 
-    @Test func `no list of one store stands for both where the other may have more`() async throws {
+    @Test func `one store's list does not decide for both while the other store may have more`() async throws {
         let refunds = "{not: {refunded: {withinDays: 90}}}"
         try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(refunds), appStoreKey: true) { world in
             let token = try world.play.buy(.init("premium")).token
-            // Taken back without a word, since nobody listens.
+            // Taken back without a message to the service.
             _ = try world.play.happen(.revoke, to: token)
             let google = try await world.service.send(
                 world.authorizationCall(#"\#(Self.anna), "purchaseTokens": ["\#(token)"]"#)
@@ -211,7 +211,7 @@ extension FakePlayWorld {
         }
     }
 
-    @Test func `a retry of what can't be had any more is told so, and records no authorization`() async throws {
+    @Test func `a retry for an offer that is no longer usable is refused, and records no authorization`() async throws {
         try await withFakePlay { world in
             let call = world.authorizationCall(#"\#(Self.anna), "facts": {"subscribedBefore": true}"#)
                 .with("Idempotency-Key", "k")
@@ -219,7 +219,7 @@ extension FakePlayWorld {
             try world.play.setOffer(.init("winback-50", of: "premium", state: "INACTIVE"))
             world.tick(seconds: 600)
             try world.play.advance(seconds: 600)
-            // The copy is used until it has been read anew.
+            // The service uses its copy until it reads the offer again.
             var others = 0
             while try await world.service.send(
                 world.authorizationCall(#""customerId": "c\#(others)", "facts": {"subscribedBefore": true}"#)
@@ -230,7 +230,7 @@ extension FakePlayWorld {
         }
     }
 
-    @Test func `one customer whose record can't be read spoils nobody else's request`() async throws {
+    @Test func `an unreadable record of one customer does not affect other customers' requests`() async throws {
         try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(Self.lapsed), appStoreKey: true) { world in
             let token = try await buyAndTell(world)
             let connection = try world.service.ledger.openPatiently()
@@ -283,7 +283,7 @@ extension JoinedDecisionTests {
         reply.headers["cache-control"]?.split(separator: "=").last.flatMap { Int($0) }
     }
 
-    @Test func `a store that is silent makes nobody ineligible, and its silence is kept by nobody`() async throws {
+    @Test func `while a store is down, its offer is undecided and the answer is not cached`() async throws {
         let rule = #"{status: {in: ["expired"]}}"#
         try await withFakePlay(offers: FakePlayWorld.catalog(rule), appStoreKey: true) { world in
             let bought = try world.play.buy(.init("premium"))
@@ -308,7 +308,7 @@ extension JoinedDecisionTests {
         }
     }
 
-    @Test func `an answer is kept no longer than any rule stands`() async throws {
+    @Test func `an answer is cached only until a window rule starts or ends`() async throws {
         let start = Date().addingTimeInterval(90)
         let text = ISO8601DateFormatter().string(from: start)
         for window in ["until", "from"] {
@@ -322,7 +322,7 @@ extension JoinedDecisionTests {
         }
     }
 
-    @Test func `an offer that no key could sign is told as such`() async throws {
+    @Test func `reports the obstacle of an offer that no key can sign`() async throws {
         try await withFakePlay(offers: FakePlayWorld.catalog("{grants: {atMost: 1}}")) { world in
             let reply = try await world.service.send(world.eligibilityCall("\(FakePlayWorld.app), \(Self.anna)"))
             let apple = reply.json["offers"].elements.first { $0["store"].text == "appStore" }
@@ -358,7 +358,7 @@ extension JoinedDecisionTests {
         }
     }
 
-    @Test func `who may ask for some apps is told of another as of one that there isn't`() async throws {
+    @Test func `a caller with limited apps gets the same answer for other apps and unknown apps`() async throws {
         let catalog = FakePlayWorld.catalog("{grants: {atMost: 1}}")
             .replacing(#"bundleId: "com.example.app""#, with: #"bundleId: "com.example.other""#)
         try await withFakePlay(offers: catalog) { world in

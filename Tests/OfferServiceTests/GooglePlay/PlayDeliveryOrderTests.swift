@@ -9,7 +9,7 @@ import Testing
 
 /// However messages arrive, they leave the same.
 @Suite(.overBothEngines) struct PlayDeliveryOrderTests {
-    /// What is told in a few weeks: three customers, chains, marks that are passed on, refunds, and what is gone.
+    /// The messages of a few weeks: three customers, chains, marks that are passed on, refunds, and what is gone.
     private struct Story {
         var samples: [String: [PlaySample]] = [:]
         var messages: [(text: String, token: String)] = []
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// Each state of each purchase as it was seen at its time, told in any order and any grouping.
+    /// Each state of each purchase as seen at its time, reported in any order and any grouping.
     @Test func `answers of different age leave the same in any order`() async throws {
         try await withPlayService { world in
             let story = try Self.story(world)

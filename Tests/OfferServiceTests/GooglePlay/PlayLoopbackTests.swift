@@ -41,7 +41,7 @@ struct PlayLoopbackTests {
         }
     }
 
-    @Test func `money paid back after the full price leaves the conversion, and is told with it`() async throws {
+    @Test func `a full refund after a conversion keeps the state converted, and is reported`() async throws {
         try await withFakePlay { world in
             let authorized = try await world.authorize("anna")
             let bought = try world.buy(
@@ -62,7 +62,7 @@ struct PlayLoopbackTests {
         }
     }
 
-    @Test func `a refund of a part leaves the use, and is told with it`() async throws {
+    @Test func `a partial refund keeps the state redeemed, and is reported`() async throws {
         try await withFakePlay { world in
             let bought = try world.buy(account: nil, profile: nil)
             try await world.deliver(bought)
@@ -83,7 +83,7 @@ struct PlayLoopbackTests {
         }
     }
 
-    @Test func `a change of plan, a hold, a pause and an end are told as they are`() async throws {
+    @Test func `reports the right status after a plan change, a hold, a pause and an expiry`() async throws {
         try await withFakePlay { world in
             let first = try world.play.buy(.init("premium", "monthly", daysAgo: 40))
             try await world.deliver(first)
@@ -115,7 +115,7 @@ struct PlayLoopbackTests {
         try await withFakePlay { world in
             let message = try world.play.makeNotification()
             for fault in FakeGooglePlay.TokenFault.allCases {
-                // So that those before it don't use up what strangers may cost.
+                // Earlier tokens would otherwise use up the rate limit for unauthenticated traffic.
                 world.tick(seconds: 1)
                 let reply = try await world.push(message, changing: .init(fault: fault))
                 // A token that is too long for the head of a request is not even looked at.
@@ -160,7 +160,7 @@ struct PlayLoopbackTests {
         }
     }
 
-    @Test func `asks anew for each message, though the same question is on its way`() async throws {
+    @Test func `queries Google Play for each message, even while the same query is running`() async throws {
         try await withFakePlay { world in
             let bought = try world.buy(account: nil, profile: nil)
             try world.play.resetCounts()

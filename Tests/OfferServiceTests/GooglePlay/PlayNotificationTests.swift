@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func `asks for the purchases in whose place a new one is, and not for ever`() async throws {
+    @Test func `queries the chain of purchases that a new one replaces, up to a limit`() async throws {
         try await withPlayService { world in
             for index in 0..<20 {
                 try world.play.answer("t\(index)", PlaySample("ACTIVE") { $0.linked = "t\((index + 1) % 20)" })
@@ -108,7 +108,7 @@ import Testing
             try world.play.answer("b", PlaySample("ACTIVE") { $0.linked = "a" })
             try await world.deliver(PlayService.change(4, "a"), id: "3")
             #expect(world.play.asked.suffix(2) == ["a", "b"])
-            // What the store won't tell of the earlier one spoils nothing.
+            // A refused query for the earlier purchase does not affect the new one.
             try world.play.answer("c", PlaySample("ACTIVE") { $0.linked = "d" })
             world.play.answer("d", .failure(.requestRefused(status: 400, code: 0)))
             try await world.deliver(PlayService.change(4, "c"), id: "4")
@@ -132,7 +132,7 @@ import Testing
             world.play.answer("token", .success(.gone(isSuperseded: false)))
             try await world.deliver(PlayService.change(12, "token"), id: "2")
             let facts = try world.facts("token")
-            #expect(facts.status?.value == .revoked, "it was told in the end that it was taken back")
+            #expect(facts.status?.value == .revoked, "the last message reported that it was revoked")
             #expect(facts.expiresAt?.value == PlaySample.now.adding(days: -1))
             #expect(facts.subscribedBefore?.value == true)
         }
@@ -171,9 +171,9 @@ import Testing
         }
     }
 
-    @Test func `knows no refunds of a purchase that it was not told of, nor of before it was`() async throws {
+    @Test func `refunds are unknown unless messages cover each purchase from its start`() async throws {
         try await withPlayService { world in
-            // Taken back 20 days ago, when nobody listened.
+            // Taken back 20 days ago, when the service received no messages.
             let left = PlaySample.Item {
                 $0.expiresInDays = -20; $0.renews = false
             }
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    /// What the store says of a purchase that it doesn't tell of.
+    /// The store's answers without purchase data.
     static let silences: [Result<GooglePlayPurchaseAnswer, StoreError>] = [
         .success(.notFound), .success(.gone(isSuperseded: false)), .failure(.notFound(code: 0)),
         .failure(.requestRefused(status: 400, code: 0)),
@@ -211,7 +211,7 @@ import Testing
             try await world.deliver(PlayService.change(12, "revoked", sentDaysAgo: 3), id: "1")
             try await world.deliver(PlayService.voided("voided", sentDaysAgo: 3), id: "2")
             #expect(try world.service.entries("store.notification").count == 2)
-            #expect(try world.facts("revoked").status == nil, "nobody saw it")
+            #expect(try world.facts("revoked").status == nil, "the service never saw its state")
             for (index, token) in ["revoked", "voided"].enumerated() {
                 try world.play.answer(token, PlaySample("ACTIVE"))
                 world.service.clock.advance(seconds: 1)
@@ -222,7 +222,7 @@ import Testing
     }
 
     @Test(arguments: silences)
-    func `is revoked and won't renew once told so, whatever the store says of it`(
+    func `is revoked and won't renew after a revocation message, whatever the store answers`(
         answer: Result<GooglePlayPurchaseAnswer, StoreError>
     ) async throws {
         try await withPlayService { world in
@@ -260,7 +260,7 @@ import Testing
         }
     }
 
-    @Test func `takes a type that nobody knows for a hint like any other`() async throws {
+    @Test func `handles an unknown notification type like any other`() async throws {
         try await withPlayService { world in
             try world.play.answer("token", PlaySample("ACTIVE"))
             try await world.deliver(PlayService.change(99, "token"), id: "1")
@@ -396,7 +396,7 @@ import Testing
         }
     }
 
-    @Test func `is not there for who has not set it up`() async throws {
+    @Test func `answers 404 while Google Play is not configured`() async throws {
         try await withService { service in
             let reply = try await service.send(PlayService.push(PlayService.change(4, "token"), id: "1"))
             #expect(reply.status == 404 && reply.problem == "not-configured", "\(reply)")
@@ -405,7 +405,7 @@ import Testing
 }
 
 extension PlayService {
-    /// What is known of who has a purchase.
+    /// The facts about the customer of a purchase.
     func facts(_ token: String) throws -> CustomerFacts {
         let tables = GooglePlayTables(connection: try service.ledger.openForReading())
         let key = try place.keys.purchaseKey(of: PurchaseToken(token))

@@ -9,7 +9,7 @@ import Testing
 @testable import Ledger
 
 extension TestService {
-    /// Has the ledger know that the customer was told their account id, as an authorization does, and answers that.
+    /// Records that the customer was issued an account ID, as an authorization does, and returns the ID.
     func giveOutAccountID(of customer: CustomerIdentity, in app: AppName) throws -> String {
         let pseudonyms = current.value.pseudonyms
         let account = GooglePlayPseudonyms(pseudonyms, in: app).accountID(of: customer)
@@ -35,7 +35,7 @@ struct PlayService: Sendable {
 
     static let packageName = "com.example.android"
 
-    /// What purchases of the customer carry, to whom it is given out here.
+    /// The account ID that the customer's purchases carry; this call issues it.
     func accountID(_ customer: String) throws -> String {
         try service.giveOutAccountID(of: Self.identity(customer), in: place.app.name)
     }
@@ -150,7 +150,7 @@ struct PlayService: Sendable {
 
     // MARK: - What is known
 
-    /// Every row of the tables that hold what Google Play told, as SQL literals.
+    /// Every row of the tables with Google Play's data, as SQL literals.
     func tables() throws -> [String] { try service.rows(Self.queries) }
 
     /// The redemptions, each as its offer and its state, and how a grant was found for it.

@@ -82,7 +82,7 @@ struct PurchaseDecodingTests {
         #expect(throws: GooglePlayPurchaseFault.self) { try read(#","priceStepUpConsentDetails":{"state":7}"#) }
     }
 
-    @Test func `survives members and values that nobody knows yet`() throws {
+    @Test func `accepts unknown members and values`() throws {
         let purchase = try PlaySample(
             "HIBERNATING",
             .init {
@@ -119,7 +119,7 @@ struct PurchaseDecodingTests {
         #expect(!shown.lowercased().contains("anna"), "\(shown)")
     }
 
-    /// A text of JSON and where the fault stands.
+    /// A JSON text and the location of its fault.
     struct Fault: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let json: String

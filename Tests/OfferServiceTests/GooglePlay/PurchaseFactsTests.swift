@@ -3,7 +3,7 @@ import OfferDomain
 import OfferService
 import Testing
 
-/// What is known of a customer after Google Play has told of a purchase, for each state that there is.
+/// The facts about a customer after Google Play reports a purchase, for each purchase state.
 struct PurchaseFactsTests {
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -346,13 +346,13 @@ struct PurchaseFactsTests {
     }
 
     /// Answers about purchases never tell refunds.
-    @Test func `tells that there was no refund only if the store told of each purchase since it began`() throws {
+    @Test func `rules out refunds only if store messages cover each purchase from its start`() throws {
         var history = try history(PlaySample("ACTIVE"), PlaySample("EXPIRED", Self.item(-12, renews: false)))
         #expect(history.premium.refundedAt == nil && history.premium.refundsSeen?.value == [])
         #expect(history.premium.answer(Self.notRefunded) == .undecided)
         let keys = history.purchases.keys.sorted()
         history.purchases[keys[0]]?.reportedSince = PlaySample.now.adding(days: -40)
-        #expect(history.premium.answer(Self.notRefunded) == .undecided, "nobody would have told of the other one's")
+        #expect(history.premium.answer(Self.notRefunded) == .undecided, "no message would report the other one's")
         history.purchases[keys[1]]?.isReported = true
         #expect(history.premium.answer(Self.notRefunded) == .undecided, "it isn't known since when")
         history.purchases[keys[1]]?.reportedSince = PlaySample.now.adding(days: -37)

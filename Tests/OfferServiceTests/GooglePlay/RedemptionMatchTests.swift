@@ -8,7 +8,7 @@ import Testing
 
 /// Which grant a use of an offer at Google Play came from, and that one without any is found out.
 @Suite(.overBothEngines) struct RedemptionMatchTests {
-    /// A purchase with an offer, of that customer, so many days before ``PlaySample/now``.
+    /// The customer's purchase with an offer, `daysAgo` days before ``PlaySample/now``.
     private static func used(
         _ world: PlayService,
         by customer: String?,
@@ -38,7 +38,7 @@ import Testing
         )
     }
 
-    @Test func `finds the grant by its mark, also where the purchase names nobody`() async throws {
+    @Test func `finds the grant by its mark, even if the purchase names no customer`() async throws {
         try await withPlayService { world in
             let grant = try world.grant(to: "anna", daysAgo: 3)
             try await buy(world, "a", Self.used(world, by: nil, daysAgo: 2, mark: world.mark(grant)))
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func `records and counts a use that nobody was asked about`() async throws {
+    @Test func `records and counts a use without a grant`() async throws {
         try await withPlayService { world in
             try await buy(world, "a", Self.used(world, by: "anna", daysAgo: 2))
             #expect(try world.redemptions() == ["winback-50 redeemed without grant"])

@@ -26,7 +26,7 @@ struct IdentityProviderFileTests {
         #expect(found.errors == [] && found.warnings == [])
     }
 
-    /// What stands in the good entry, what stands there instead, and a part of what is said.
+    /// A part of the good entry, its replacement, and a part of the expected error.
     static let wrong = [
         (#"issuer: "https://login.example.com/", "#, "", "issuer: is missing"),
         (#"audience: "offer-signer", "#, "", "audience: is missing"),

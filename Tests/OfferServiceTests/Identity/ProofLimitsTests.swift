@@ -90,7 +90,7 @@ struct ProofLimitsTests {
         #expect(other.fault(try other.proof(9), at: instance) == nil)
     }
 
-    @Test func `a user beyond the limit learns when to ask again, and the token stays good`() async throws {
+    @Test func `a refusal over the limit says when to try again, and the token stays valid`() async throws {
         let provider = try FakeIdentityProvider()
         var files = TestFiles.trusting(provider, #"dpop: "required", publicOrigin: "\#(Device.origin)""#)
         files.userTokens.proofs.ofKey = 5

@@ -44,7 +44,7 @@ struct ProofOfPossessionTests {
         }
     }
 
-    /// What a test has at hand: a bound token, and proofs for it.
+    /// What a test can use: a bound token, and proofs for it.
     struct Place {
         let service: TestService
         let provider: FakeIdentityProvider

@@ -6,7 +6,7 @@ import OfferService
 import TestSupport
 import Testing
 
-/// That the operator learns why a token is refused: by the metric, and by the log's sentence.
+/// The metric and the log's sentence show the operator why the service refuses a token.
 struct TokenReasonTests {
     /// Sends a token, and expects it to be taken (`nil`) or to be refused for that reason, which the log explains.
     private static func expect(

@@ -5,7 +5,7 @@ import OfferService
 import TestSupport
 import Testing
 
-/// A flood of forged tokens, or of one user's requests, uses up its own share and nobody else's.
+/// A flood of forged tokens, or of one user's requests, uses up only its own share.
 struct UserAdmissionTests {
     private func withUsers(
         _ settings: [Setting: String],

@@ -6,7 +6,7 @@ import Testing
 
 /// What a user's token is good for: the offers of that user in the provider's apps, and nothing else.
 struct UserOfferTests {
-    /// A body for an offer without facts, which nobody but a backend may state.
+    /// A body for an offer, without facts: only a backend may state them.
     private static func body(_ offer: String, _ members: String = "") -> String {
         let more = members.isEmpty ? "" : ", \(members)"
         return """
@@ -44,7 +44,7 @@ struct UserOfferTests {
         try await withUsers { world, token async throws in
             let ids = try world.customer([.init(.active, startedDaysAgo: 30)]).subscriptions[0]
             let signed = try world.store.signTransaction(ids.originalTransactionID, latest: true)
-            // The backend, or a notification, told of the purchases before; the app sends nothing.
+            // The backend has reported the purchases before, as a notification could; the app sends none.
             let told = """
                 {"bundleId": "com.example.app", "customerId": "anna", "signedTransactions": ["\(signed)"]}
                 """
@@ -177,7 +177,7 @@ struct UserOfferTests {
             let gold = try await outcome(token.with("plan", #""gold""#))
             #expect(gold.status == 200, "\(gold)")
             #expect(try await outcome(token.with("email", nil)).problem == "invalid-token")
-            // Somebody else's address may be in a token, too.
+            // An unverified address may belong to another user.
             for unverified in ["false", nil, #""yes""#] {
                 #expect(try await outcome(token.with("email_verified", unverified)).problem == "invalid-token")
             }

@@ -4,7 +4,7 @@ import OfferService
 import TestSupport
 import Testing
 
-/// Which tokens of an identity provider are taken, and that the caller is not told why one isn't.
+/// Which tokens of an identity provider the service accepts; the response does not say why it refuses one.
 struct UserTokenTests {
     /// A change to a good token, and the reason in the metrics that it is refused for; `nil` where it is as good.
     struct Row: Sendable {
@@ -161,7 +161,7 @@ struct UserTokenTests {
         }
     }
 
-    /// What is seen before it is known whose the token claims to be.
+    /// Faults that the service finds before it knows the token's issuer.
     private static let formFaults: Set<String> = [
         "algorithm-missing", "algorithm-none", "algorithm-not-allowed", "algorithm-symmetric",
         "forbidden-header-member", "header-not-json", "key-id-unfit", "payload-not-json", "issuer-unknown",

@@ -5,7 +5,7 @@ import OfferService
 import TestSupport
 import Testing
 
-/// What a user's token transfers: an anonymous customer to the customer whom the token proves, and nothing else.
+/// What a user's token transfers: an anonymous customer to the customer that the token proves, and nothing else.
 struct UserTransferTests {
     private static func transfer(_ token: String, to customer: String, in app: String = "com.example.app") -> Call {
         let body = """
@@ -123,7 +123,7 @@ struct UserTransferTests {
         }
     }
 
-    @Test func `nobody transfers to another customer, in another app, or without a token`() async throws {
+    @Test func `refuses a transfer to another customer, in another app, or without a valid token`() async throws {
         try await withUsers { world, token async throws in
             let anna = try token("anna")
             for other in ["eve", "Anna", "anna2"] {

@@ -91,8 +91,8 @@ import Testing
         )
     }
 
-    @Test func `whoever can't ask for instances waits for them all the same`() async throws {
-        // Nobody listens there.
+    @Test func `a command that can't read the list of instances waits all the same`() async throws {
+        // No server listens there.
         let location = try #require(DatabaseLocation("postgres://nobody@127.0.0.1:1/none"))
         let ledger = LedgerAccess(location: location, clock: SettableClock().wallClock)
         let follower = SwitchFollower(ledger: ledger, clock: .system, patienceSeconds: 0)
@@ -119,7 +119,7 @@ import Testing
         )
     }
 
-    @Test func `who is silent for three seconds is removed, and notices when it is back`() throws {
+    @Test func `an instance that is silent for three seconds is removed, and notices when it is back`() throws {
         let place = try LogPlace()
         let (one, other) = Self.rounds(place)
         let (first, second) = (Self.instance(1), Self.instance(2))
@@ -147,7 +147,7 @@ import Testing
         #expect(try one.look(as: first).others == [second])
     }
 
-    @Test func `who says that it lives while it is being removed is not`() throws {
+    @Test func `an instance that beats while it is being removed stays listed`() throws {
         let place = try LogPlace()
         let table = InstanceTable(connection: try place.ledger.openPatiently())
         try table.join(Self.instance(1))
@@ -155,7 +155,7 @@ import Testing
         #expect(try table.beat(Self.instance(1).id))
         try table.remove(row)
         #expect(try table.all().count == 1)
-        #expect(try !table.beat(Self.instance(2).id), "who is not listed is told so")
+        #expect(try !table.beat(Self.instance(2).id), "an unlisted instance gets false")
     }
 
     @Test func `tells what the others decide by as soon as that changes`() throws {
@@ -168,7 +168,7 @@ import Testing
         #expect(try one.look(as: Self.instance(1)).others == [changed])
     }
 
-    @Test func `counts reloads for everybody`() throws {
+    @Test func `counts reloads for every instance`() throws {
         let place = try LogPlace()
         let writer = try place.writer()
         let (one, _) = Self.rounds(place)

@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `has the others read their files anew, and not itself`() async throws {
+    @Test func `makes the other instances reload their files, but not itself`() async throws {
         try await withTwo { one, other, _ async throws in
             // Each must have looked once, to know what was asked for before.
             #expect(try await eventually { one.membership.gauges.contains { $0.samples.first?.value == 2 } })
@@ -120,10 +120,10 @@ import Testing
         }
     }
 
-    @Test func `whoever was taken for gone joins again, and obeys what is switched off`() async throws {
+    @Test func `a removed instance joins again and obeys what is switched off`() async throws {
         try await withTwo { one, other, place async throws in
             try SealSwitch(ledger: place.ledger, clock: place.clock.wallClock).seal(detail: "drill")
-            #expect(one.gate.stop(of: nil) == nil && other.gate.stop(of: nil) == nil, "nobody has looked yet")
+            #expect(one.gate.stop(of: nil) == nil && other.gate.stop(of: nil) == nil, "no instance has looked yet")
             let table = InstanceTable(connection: try place.ledger.openPatiently())
             try table.remove(one.instance.id)
             #expect(try await eventually { one.gate.stop(of: nil) != nil })

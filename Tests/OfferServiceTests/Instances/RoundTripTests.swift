@@ -8,7 +8,7 @@ import TransparencyLog
 @testable import Ledger
 @testable import OfferService
 
-/// What a batch costs where the database is a network away: round trips, of which the lock is held for all but one.
+/// Round trips of a batch to a database over the network; the batch holds the lock for all but one of them.
 @Suite(.aboutPostgreSQL) struct RoundTripTests {
     /// Two for each batch: what must be known, and then what is written with its `COMMIT`.
     private static let most = 2

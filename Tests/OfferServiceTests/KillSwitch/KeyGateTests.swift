@@ -15,7 +15,7 @@ struct KeyGateTests {
         let gate = KeyGate()
         let key = try KeyID("ACTIVE0001")
         let (uses, late, refusals, isOff, isEnough) = (Recorder(), Recorder(), Recorder(), Recorder(), Recorder())
-        // So many that each core has some.
+        // Enough that each core has some.
         let users = 4 * ProcessInfo.processInfo.processorCount
         let ended = Recorder()
         for _ in 0..<users {

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Two instances of which the first knows of nothing wrong.
+    /// Two instances; the first one knows of no fault.
     private func withTwo(_ body: (TestService, Other) async throws -> Void) async throws {
         try await withService { service async throws in
             let other = try Other(beside: service)
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `what somebody else has sealed stays lifted`() async throws {
+    @Test func `an instance does not renew a lifted seal that another instance set`() async throws {
         try await withTwo { service, other async throws in
             other.fault.withLock { $0 = "the self-test failed" }
             for cause in [SealCause.selfVerification, .administrator] {

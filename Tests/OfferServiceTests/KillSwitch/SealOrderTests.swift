@@ -38,7 +38,7 @@ import Testing
             let entries = try service.entries().map(Tree.init)
             let place = try #require(entries.firstIndex { $0["ev"] == .text(row.entry) })
             #expect(!entries[place...].contains { $0["ev"] == .text("sign.intent") })
-            // Whoever was granted and not signed for any more is on record as such.
+            // Grants that are not signed any more are recorded as failed.
             let intents = entries.count { $0["ev"] == .text("sign.intent") }
             let failures = entries.count { $0["ev"] == .text("sign.failed") }
             let delivered = replies.count { $0.status == 200 } * 2

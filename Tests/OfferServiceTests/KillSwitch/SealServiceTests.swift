@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: Wire.ofRun)
-    func `a signature that does not verify seals the service, and leaves nobody's hands`(wire: Wire) async throws {
+    func `a signature that does not verify seals the service, and is not returned`(wire: Wire) async throws {
         var files = TestFiles()
         let isFaulty = Recorder()
         files.verifies = { key, signature, digest in

@@ -9,7 +9,7 @@ import Testing
 
 /// What the service notices by itself, and what it does then; each look is asked for.
 struct SealWatchTests {
-    /// A service with a watch that looks when it is told to.
+    /// A service with a watch that looks only when the test calls `look()`.
     private func withWatch(
         _ settings: SealSettings = SealSettings(),
         wrap: @escaping TestService.Wrap = { $0 },
@@ -85,7 +85,7 @@ struct SealWatchTests {
     // MARK: - The clock
 
     @Test(arguments: [Int64(-7200), -4, 3, 86_400])
-    func `a jump of the clock seals until somebody has looked, and is on record`(seconds: Int64) async throws {
+    func `a clock jump is recorded, and seals until an administrator unseals the service`(seconds: Int64) async throws {
         try await withWatch { service, watch, clockState async throws in
             #expect(try await service.sign(offer: "open").status == 200)
             watch.look()

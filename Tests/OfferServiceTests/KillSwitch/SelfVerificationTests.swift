@@ -37,7 +37,7 @@ struct SelfVerificationTests {
     }
 
     @Test(arguments: [(SelfVerificationMode.always, 6), (.sampled, 3), (.off, 0)])
-    func `a service verifies as many as it is told to`(mode: SelfVerificationMode, count: Int) async throws {
+    func `verifies as many signatures as the mode says`(mode: SelfVerificationMode, count: Int) async throws {
         var files = TestFiles()
         files.selfVerification = mode
         let verified = Recorder()

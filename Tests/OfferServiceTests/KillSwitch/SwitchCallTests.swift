@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(arguments: Wire.ofRun)
-    func `tell of the last use of a key by another instance, without a request of their own`(wire: Wire) async throws {
+    func `show the last use of a key by another instance, without a request of their own`(wire: Wire) async throws {
         try await withService(wire) { service async throws in
             #expect(try await service.sign(offer: "open").status == 200)
             let later = Timestamp(milliseconds: service.clock.now.milliseconds + 60_000)
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `say so while another instance has not told that it obeys`() async throws {
+    @Test func `report a switch as not obeyed until the other instance acknowledges it`() async throws {
         try await withService { service async throws in
             let connection = try service.ledger.openPatiently()
             let id = UniqueID.version7(at: service.clock.now, 1, 1)
@@ -210,7 +210,7 @@ import Testing
             #expect(shown.json == sealed.json)
             let ready = try await service.send(.get("/health/ready"))
             #expect(ready.status == 503 && ready.json["obstacles"][0]["name"] == .text("sealed-administrator"))
-            #expect(!ready.body.contains("may be known"), "the reason is not for everybody")
+            #expect(!ready.body.contains("may be known"), "unauthenticated callers do not get the reason")
             #expect(try await service.send(.get("/health/live")).status == 200)
             let page = try MetricsPage(try await service.send(.get("/metrics")))
             #expect(page.samples[#"offer_signer_sealed{cause="administrator"}"#] == 1)

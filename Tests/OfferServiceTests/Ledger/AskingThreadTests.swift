@@ -8,9 +8,9 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// Who asks on a thread of tasks is told on that thread, in one piece with the others who asked there.
+/// A request from a task thread is answered on that thread, in one call with the others from there.
 @Suite(.timeLimit(.minutes(1))) struct AskingThreadTests {
-    @Test func `those who ask on one thread are told there, in one piece and in their order`() async throws {
+    @Test func `requests from one thread are answered on it, in one call and in order`() async throws {
         let place = try AskingPlace()
         let (one, other) = (Asker(), Asker())
         for number in 0..<6 { place.ask(number, on: [one, other, nil][number % 3]) }
@@ -21,7 +21,7 @@ import Testing
         #expect(place.batches == [6])
     }
 
-    @Test func `what fails by one of them fails that one alone, whoever asks`() async throws {
+    @Test func `a failing request fails no other request, whatever their threads`() async throws {
         let place = try AskingPlace()
         let (one, other) = (Asker(), Asker())
         for number in 0..<9 { place.ask(number, on: [one, other, nil][number % 3], fails: [4, 8].contains(number)) }
@@ -31,7 +31,7 @@ import Testing
         #expect((place.toldElsewhere.sorted(), place.failedElsewhere) == ([2, 5], [8]))
     }
 
-    @Test func `where nothing can be recorded, all are told so on their threads`() async throws {
+    @Test func `if nothing can be recorded, each request gets the error on its own thread`() async throws {
         let faults = Faults()
         let place = try AskingPlace(faults)
         let asker = Asker()
@@ -66,7 +66,7 @@ import Testing
     }
 }
 
-/// A thread that asks, as far as anybody can tell: it notes what it is handed, and who is told within that.
+/// A fake asking thread: it counts the calls that it gets, and notes the requests answered within them.
 private final class Asker: AskingThread {
     private struct State {
         var pieces = 0
@@ -89,13 +89,13 @@ private final class Asker: AskingThread {
 
     func note(_ number: Int, _ result: Result<Void, LedgerError>) {
         state.withLock { state in
-            #expect(state.isTelling, "it is told on its own thread")
+            #expect(state.isTelling, "the request is answered on its own thread")
             if case .success = result { state.told.append(number) } else { state.failed.append(number) }
         }
     }
 }
 
-/// A committer that begins when it is told to.
+/// A committer that starts only when the test calls `settle()`.
 private final class AskingPlace: Sendable {
     private let committer: Committer
     private let observer = BatchRecorder()

@@ -10,7 +10,7 @@ import TransparencyLog
 
 /// Finding entries by their members and their time.
 @Suite(.overBothEngines) struct AuditQueryTests {
-    /// A log of 1,500 entries, of which several have the same time, and some times have none.
+    /// A log of 1,500 entries; several have the same time, and some times have no entry.
     private static func manyEntries(_ directory: TemporaryDirectory) throws -> (LedgerAccess, times: [Int64]) {
         let clock = SettableClock(milliseconds: 1_000_000)
         let location = try #require(DatabaseLocation(directory.database("ledger.db")))

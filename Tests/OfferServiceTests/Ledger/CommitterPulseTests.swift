@@ -40,7 +40,7 @@ struct CommitterPulseTests {
         #expect(!pulse.isCutOff)
     }
 
-    @Test func `a server that refuses at once is tried by everybody`() {
+    @Test func `every batch tries a server that refuses at once`() {
         _ = pulse.beginAsking(clock.wallClock)
         clock.advance(milliseconds: 100)
         pulse.noteLoss()
@@ -60,7 +60,7 @@ struct CommitterPulseTests {
         #expect(!pulse.pausesAttempts)
     }
 
-    @Test func `work that asks for no batch keeps nobody out`() {
+    @Test func `work that asks for no batch does not cut off others`() {
         pulse.begin()
         clock.advance(milliseconds: 60_000)
         #expect(pulse.busyMilliseconds >= 59_000 && !pulse.isCutOff)

@@ -9,7 +9,7 @@ import Testing
 
 /// Nothing leaves before its record is durable, and what can't be recorded is not signed.
 @Suite(.overBothEngines) struct CommitterTests {
-    @Test func `answers nobody, and signs nothing, before the commit has returned`() async throws {
+    @Test func `sends no answer, and signs nothing, before the commit returns`() async throws {
         let faults = Faults()
         try await withService(wrap: faults.wrap) { service async throws in
             faults.hold()
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(arguments: [Faults.diskFull, Faults.ioFailure])
-    func `refuses a whole batch whose commit fails, signs nothing of it, and recovers`(
+    func `refuses a whole batch if its commit fails, signs nothing of it, and recovers`(
         error: StorageError
     ) async throws {
         let faults = Faults()

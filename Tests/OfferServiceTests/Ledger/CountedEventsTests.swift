@@ -12,7 +12,7 @@ import Testing
 
 /// What is counted instead of being an entry each.
 @Suite(.overBothEngines) struct CountedEventsTests {
-    @Test func `counts what strangers send, by call and problem`() async throws {
+    @Test func `counts requests that get no entry, by call and problem`() async throws {
         try await withService { service in
             for _ in 0..<3 { _ = try await service.send(service.call("{").with("Authorization", "Bearer nobody")) }
             for path in ["/a", "/b", "/c", "/d"] { _ = try await service.send(.get(path)) }
@@ -89,7 +89,7 @@ import Testing
     ]
 
     @Test(arguments: conditions)
-    func `a condition is recorded with its value only where that tells of nobody`(
+    func `a condition is recorded with its value only if that identifies no person`(
         _ condition: (name: AuditQuery.Field, value: String, text: String)
     ) throws {
         let query = AuditQuery(fields: [condition.name: condition.value])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Ledger
 
-/// Entries are in the order of their time, whatever the clock does and whoever writes.
+/// Entries are in the order of their time, whatever the clock does and whichever process writes.
 @Suite(.overBothEngines) struct EntryTimeTests {
     private func expectOrder(_ service: TestService, count: Int) throws {
         let times = try service.entries().map { try Tree($0)["t"].integer ?? -1 }
@@ -16,7 +16,7 @@ import Testing
         #expect(times == times.sorted())
     }
 
-    @Test func `stands still while the clock is behind the last entry`() async throws {
+    @Test func `does not go back while the clock is behind the last entry`() async throws {
         try await withService { service in
             _ = try await service.sign(offer: "open")
             service.clock.advance(hours: -1)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func `remembers the last entry's time when the connection is opened anew`() async throws {
+    @Test func `remembers the last entry's time when the connection is reopened`() async throws {
         let faults = Faults()
         try await withService(wrap: faults.wrap) { service async throws in
             _ = try await service.sign(offer: "open")

@@ -7,9 +7,9 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// Who was answered together is committed together again, and nobody waits for others for long.
+/// Callers that were answered together are committed together again, and no caller waits long for others.
 ///
-/// Where the text says that somebody is not put off, they would be for a minute if they were.
+/// Where a test says that a caller is not put off, a delay would last a minute.
 @Suite(.timeLimit(.minutes(1))) struct GatheringTests {
     @Test(arguments: [(first: 50, wanted: 50), (first: 100, wanted: 64)])
     func `as many as were answered are waited for, up to a limit`(first: Int, wanted: Int) async throws {
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func `who came while a batch was committed counts too`() async throws {
+    @Test func `callers that arrive during a commit count too`() async throws {
         let faults = Faults()
         faults.hold()
         let place = try GatheringPlace(faults)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func `what is asked for by hand is not put off, and takes along who waits`() async throws {
+    @Test func `a direct change is not put off, and takes waiting requests along`() async throws {
         try await withCommitter(after: 50) { place async throws in
             place.submit(3)
             try await place.committer.change { (_) throws(LedgerError) in }
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func `who waits is answered when the service stops`() async throws {
+    @Test func `waiting callers are answered when the service stops`() async throws {
         try await withCommitter(after: 50) { place async throws in place.submit(3) }
     }
 
@@ -99,7 +99,7 @@ import Testing
     }
 }
 
-/// A committer that is woken as that of the service is.
+/// A committer that wakes up as the service's committer does.
 private final class GatheringPlace: Sendable {
     let committer: Committer
     private let observer = BatchRecorder()
@@ -124,7 +124,7 @@ private final class GatheringPlace: Sendable {
 
     func start() throws { committer.start(on: try open()) }
 
-    /// Has so many ask for something as in one turn of an event loop.
+    /// Submits `count` requests, as in one turn of an event loop.
     func submit(_ count: Int) {
         for _ in 0..<count {
             asked.add()

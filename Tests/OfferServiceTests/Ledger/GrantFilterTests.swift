@@ -8,7 +8,7 @@ import Testing
 @testable import OfferService
 @testable import Storage
 
-/// Who was never granted anything is not looked for in the database; whoever was is never missed.
+/// Subjects without grants are not looked up in the database; subjects with grants are never missed.
 @Suite(.aboutSQLite) struct GrantFilterTests {
     private static func subject(_ number: Int) -> [UInt8] {
         Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(16))
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(arguments: [1, 3, 64, 1000])
-    func `who has grants in either place is known, whatever is read at a time`(rows: Int) throws {
+    func `knows every subject with grants in either table, whatever the batch size`(rows: Int) throws {
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         for number in 0..<60 { try Self.grant(to: number, in: number < 40 ? "grants" : "grants_by_time", connection) }
@@ -53,7 +53,7 @@ import Testing
         #expect(Self.mistakes(granted) == 1000)
     }
 
-    @Test func `it gets more room without reading anything again, and misses nobody meanwhile`() throws {
+    @Test func `grows without reading anything again, and misses no subject meanwhile`() throws {
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         for number in 0..<600 { try Self.grant(to: number, in: "grants", connection) }
@@ -74,7 +74,7 @@ import Testing
         #expect(Self.mistakes(granted) < 20)
     }
 
-    @Test func `a row that nobody of ours has written is passed over`() throws {
+    @Test func `skips a row that the service did not write`() throws {
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         try connection.run(SQL("INSERT INTO grants VALUES (x'01', 7, x'01', 3)"))
@@ -99,13 +99,13 @@ import Testing
         while table.isFilterDue { try table.fillFilter(ofLog: entries) }
     }
 
-    @Test func `the database is asked of those alone who were granted something`() throws {
+    @Test func `queries the database only for subjects with grants`() throws {
         let place = try LogPlace()
         let statements = Statements()
         let connection = try statements.wrap(place.ledger.openPatiently())
         try Self.grant(to: 1, in: "grants", connection)
         let table = GrantTable(connection: connection)
-        #expect(!table.isFilterDue, "before a transaction, nobody knows what others do")
+        #expect(!table.isFilterDue, "before a transaction, the table cannot know what others do")
         #expect(try table.grants(of: 7, to: Self.subject(2)).isEmpty)
         #expect(statements.count(of: Self.question) == 1)
         try Self.readAll(table, connection)
@@ -119,11 +119,11 @@ import Testing
         try table.begun()
         table.ledgerChanged()
         #expect(try table.grants(of: 7, to: Self.subject(2)).isEmpty)
-        #expect(statements.count(of: Self.question) == 3, "nobody else has written")
+        #expect(statements.count(of: Self.question) == 3, "no other connection has written")
         connection.rollback()
     }
 
-    @Test func `strangers are not looked for among the new grants either`() throws {
+    @Test func `subjects without grants are not looked up among the new grants either`() throws {
         let place = try LogPlace()
         let statements = Statements()
         let connection = try statements.wrap(place.ledger.openPatiently())
@@ -137,7 +137,7 @@ import Testing
         try connection.commit()
         table.committed(nextEntry: 1)
         #expect(try table.grants(of: 7, to: Array(stranger)).isEmpty)
-        #expect(statements.count(of: question) == 1, "before all is read, everybody is looked for")
+        #expect(statements.count(of: question) == 1, "before all is read, every subject is looked up")
         while table.isFilterDue { try table.fillFilter(ofLog: 1) }
         #expect(try table.grants(of: 7, to: Array(stranger)).isEmpty)
         #expect(try table.grants(to: Array(stranger)).isEmpty)
@@ -146,7 +146,7 @@ import Testing
         #expect(statements.count(of: question) == 2)
     }
 
-    @Test func `of who has grants, those alone are looked for among moved ones who may have some there`() throws {
+    @Test func `looks among compacted grants only for subjects that may have some there`() throws {
         let place = try LogPlace()
         let statements = Statements()
         let connection = try statements.wrap(place.ledger.openPatiently())
@@ -188,7 +188,7 @@ import Testing
         for number in 0..<3 { #expect(try other.grants(of: 7, to: Self.subject(number)).count == number + 1) }
     }
 
-    @Test func `who was granted something by others is found, though no entry tells of it`() throws {
+    @Test func `finds a grant that another writer added without an entry`() throws {
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         let table = GrantTable(connection: connection)
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test(arguments: ["SELECT subject, place FROM grants_by_time", "SELECT subject FROM grants"])
-    func `where it can't be read, everybody is looked for, and it is not tried again`(text: String) throws {
+    func `if the filter read fails, every subject is looked up and the read is not retried`(text: String) throws {
         let place = try LogPlace()
         let statements = Statements()
         let connection = try statements.wrap(place.ledger.openPatiently())
@@ -216,7 +216,7 @@ import Testing
         #expect(statements.count(of: Self.question) == 2)
     }
 
-    @Test func `what was granted before is read on while nobody asks for anything`() async throws {
+    @Test func `keeps reading earlier grants while no request arrives`() async throws {
         let statements = Statements()
         var policy = CompactionOptions()
         policy.rowsAtOnce = 1

@@ -7,7 +7,7 @@ import Testing
 
 /// The offsets of the newest grants, in memory.
 struct GrantMemtableTests {
-    /// Subjects of which many begin alike, at both ends of the order too.
+    /// Subjects, many with the same prefix, also at both ends of the order.
     private static func subject(_ number: Int, _ generator: inout SplitMix) -> [UInt8] {
         let rest = (0..<13).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         let prefix: [UInt8] =

@@ -11,7 +11,7 @@ import Testing
 @Suite(.aboutSQLite) struct GrantOffsetTableTests {
     private static let all = GrantOffset.prefixes.upperBound
 
-    /// Offsets of subjects of which many begin alike, at both ends of the order too; some twice.
+    /// Offsets of subjects, many with the same prefix, also at both ends of the order; some appear twice.
     private static func offsets(_ count: Int, _ generator: inout SplitMix) -> [GrantOffset] {
         (0..<count).map { number in
             let prefix =
@@ -24,7 +24,7 @@ import Testing
         }.sorted()
     }
 
-    /// At most so many offsets are in a block, and so many of one prefix.
+    /// A table that limits the offsets in a block, and those with one prefix.
     private static func table(_ place: LogPlace, ofBlock: Int, ofPrefix: Int) throws -> GrantOffsetTable {
         var policy = CompactionOptions()
         (policy.mostOffsetsOfBlock, policy.mostOffsetsOfPrefix) = (ofBlock, ofPrefix)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: [0, 1, 2, 3, 10, 100])
-    func `a block is written and read without loss, in parts of which none has more than it may`(count: Int) {
+    func `a block is written, read and split without loss, and each part keeps the limit`(count: Int) {
         var generator = SplitMix(seed: UInt64(count))
         var (block, known) = (GrantOffsetBlock(firstPrefix: 0), Set<GrantOffset>())
         for _ in 0..<5 {

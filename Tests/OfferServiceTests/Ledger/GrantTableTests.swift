@@ -84,7 +84,7 @@ import Testing
             }
         }
 
-        /// As for requests of some customers, of which some have yet no grant.
+        /// Reads ahead, as for requests of some customers; some have no grant yet.
         private func readAhead() throws {
             let offer = Int64.random(in: 1...2, using: &generator)
             let some = subjects.shuffled(using: &generator).prefix(Int.random(in: 0...15, using: &generator))
@@ -137,7 +137,7 @@ import Testing
             table.committed(nextEntry: entry)
         }
 
-        /// Somebody else has a subject forgotten.
+        /// Another connection deletes the grants of a subject.
         func forgetElsewhere() throws {
             let subject = try #require(subjects.randomElement(using: &generator))
             let other = try place.ledger.openPatiently()
@@ -183,7 +183,7 @@ import Testing
             }
         }
 
-        /// The table finds what the list has of everybody; so does who reads both places.
+        /// The table finds the list's grants for every subject, and so does a read of both tables.
         func expect(_ given: Set<Given>) throws {
             for subject in subjects {
                 var all: [Int64: Set<UniqueID>] = [:]
@@ -261,7 +261,7 @@ import Testing
             try world.table.compactSome()
             steps += 1
         }
-        // Some at a time: nobody waits for all of them.
+        // In steps, so that no request waits for all of them.
         #expect(steps > 10)
         #expect(try world.waiting == 0)
         try world.expect(world.durable)

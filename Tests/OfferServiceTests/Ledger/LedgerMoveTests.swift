@@ -205,7 +205,7 @@ import TransparencyLog
     }
 
     @Test(.aboutPostgreSQL)
-    func `what a killed service has left keeps nobody from moving`() throws {
+    func `leftovers of a killed service do not prevent a move`() throws {
         let (source, target) = (try LogPlace(), try Self.target())
         try source.writer().add(3)
         _ = try User(of: source)
@@ -217,7 +217,7 @@ import TransparencyLog
     }
 
     /// What is written comes between the first look at the source and the copy, since that has to wait for the target.
-    @Test func `moves nothing while somebody writes`() async throws {
+    @Test func `moves nothing while another process writes`() async throws {
         let (source, target) = (try LogPlace(), try Self.target())
         let writer = try source.writer()
         try writer.add(3)
@@ -240,7 +240,7 @@ import TransparencyLog
         while isOver.count == 0 {
             try writer.add(1)
             if ContinuousClock.now >= release { holder.rollback() }
-            // SQLite does not stand in line for its lock: others would get it by luck alone.
+            // SQLite does not queue for its lock: without a pause, others would get it only by luck.
             try await Task.sleep(for: .milliseconds(10))
         }
         let outcome = await moving
@@ -248,7 +248,7 @@ import TransparencyLog
         #expect(try target.entries().isEmpty)
     }
 
-    /// As a service does that stood still for so long that it was taken for dead; tells of each time.
+    /// Acts as a service that stalled until others took it for dead; counts each time in `carried`.
     private static func carryBackAndForth(_ ledger: LedgerAccess, until isOver: Recorder, _ carried: Recorder) {
         guard let connection = try? ledger.openPatiently() else { return }
         let ways: [[StaticString]] = [

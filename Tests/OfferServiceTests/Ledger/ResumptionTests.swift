@@ -7,7 +7,7 @@ import Testing
 
 @testable import Ledger
 
-/// That records can be written again is on record before anybody is told so, and shown by a record alone.
+/// The service records that it can write records again before it reports that; only a record proves it.
 @Suite(.overBothEngines) struct ResumptionTests {
     /// Asks what one customer could have, which records nothing.
     private func preview(_ service: TestService) async throws -> Reply {
@@ -73,8 +73,7 @@ import Testing
         }
     }
 
-    @Test func `it is tried where nobody asks for anything, and nothing is recorded where nothing failed`() async throws
-    {
+    @Test func `retries without any request, and records nothing if nothing failed`() async throws {
         let faults = Faults()
         try await withService(wrap: faults.wrap) { service async throws in
             try await service.committer.append([])

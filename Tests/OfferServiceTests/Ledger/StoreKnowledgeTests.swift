@@ -11,7 +11,7 @@ import Testing
     private static let chain = ChainKey(Array(repeating: 1, count: 16))
     private static let purchase = PurchaseKey(Array(repeating: 2, count: 16))
 
-    @Test func `tells of nothing until the ledger may lack something`() {
+    @Test func `reports nothing until the ledger may lack something`() {
         var knowledge = StoreKnowledge()
         #expect(!knowledge.isTold && !knowledge.namesPurchases)
         knowledge.subjects = [[1]]
@@ -43,7 +43,7 @@ import Testing
         #expect(copy.subjects == [[1], [2]] && copy.chains.count == 1)
     }
 
-    @Test func `takes over what another request was told of the same customer, and keeps its own names`() {
+    @Test func `takes over another request's store data for the same customer, and keeps its own names`() {
         var own = StoreKnowledge()
         own.subjects = [[1]]
         own.isVouchedFor = true

@@ -14,7 +14,7 @@ import Testing
         ChainKey([UInt8](repeating: 0, count: 14) + [UInt8(number / 256), UInt8(number % 256)])
     }
 
-    /// So many chains of one customer, as the store told of them.
+    /// Adds the numbered chains of one customer, as the store reports them.
     private func fill(_ tables: SubscriptionTables, _ numbers: Range<Int>) throws {
         var history = SubscriptionHistory()
         for number in numbers {

@@ -29,7 +29,7 @@ import Testing
         return committer
     }
 
-    /// How often the log was begun anew: the number of the checkpoint in its header.
+    /// How often the log was restarted: the checkpoint sequence number in its header.
     ///
     /// Source: [SQLite's file format](https://sqlite.org/fileformat2.html#the_write_ahead_log).
     private var beginnings: UInt32 {
@@ -39,7 +39,7 @@ import Testing
         return header.dropFirst(12).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Commits one entry after the other until the log was begun anew so many times more; false if that takes too many.
+    /// Commits entries one by one until the log restarts `more` times; false if that takes too many entries.
     private func commit(_ committer: Committer, untilBeginnings more: UInt32) async throws -> Bool {
         let before = beginnings
         for _ in 0..<20_000 {
@@ -49,7 +49,7 @@ import Testing
         return false
     }
 
-    @Test func `the log is begun anew again and again while commits go on`() async throws {
+    @Test func `the log restarts again and again while commits go on`() async throws {
         let committer = try committer(place.ledger.logKeeper(pages: 30))
         #expect(try await commit(committer, untilBeginnings: 3))
         await mayBlock { committer.stop() }
@@ -57,7 +57,7 @@ import Testing
         #expect(try place.entries().count > 3)
     }
 
-    @Test func `the thread that commits carries the log over if the keeper can't`() async throws {
+    @Test func `the thread that commits checkpoints the log if the keeper can't`() async throws {
         let keeper = WALCheckpointer(pages: 30) { () throws(StorageError) in
             throw .settingRefused(name: "journal_mode", value: "delete")
         }
@@ -77,7 +77,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test func `who reads for long keeps the log from being begun anew, and commits from nothing`() async throws {
+    @Test func `a long read prevents log restarts but does not block commits`() async throws {
         let committer = try committer(place.ledger.logKeeper(pages: 30))
         try await committer.append([.serviceStopped])
         let before = beginnings

@@ -43,7 +43,7 @@ private struct CatchUpWorld: Sendable {
         }
     }
 
-    /// Begins anew, as the command does, with a clock of its own.
+    /// Starts again, as the command does, with its own clock.
     func run(_ environment: StoreEnvironment = .production, onlyFailures: Bool = false) async throws -> CatchUpTally {
         // The fake's time goes on, and the notifications were sent in it.
         let clock = SettableClock(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 1000)
@@ -138,7 +138,7 @@ extension CatchUpTally {
             let again = try await catchUp.run()
             #expect(again.obstacle == nil && again.recorded == 0 && again.repeated == 45, "\(again)")
             #expect(try catchUp.recorded() == 45)
-            // The service is told late of what it has learnt meanwhile.
+            // A notification arrives after catch-up has already recorded it.
             #expect(try await catchUp.service.send(.notification(bodies[44])).status == 200)
             #expect(try catchUp.recorded() == 45)
         }
@@ -158,7 +158,7 @@ extension CatchUpTally {
         }
     }
 
-    @Test func `what it learnt decides`() async throws {
+    @Test func `notifications from catch-up decide eligibility`() async throws {
         try await withCatchUp(asksStore: true) { catchUp in
             let world = catchUp.world
             let ids = try world.customer([
@@ -344,7 +344,7 @@ extension CatchUpTally {
         }
     }
 
-    @Test func `asks nobody if the use of the key can't be recorded, or there is no key for it`() async throws {
+    @Test func `does not query the store if the use of the key can't be recorded, or there is no key`() async throws {
         let faults = Faults()
         try await withCatchUp(wrap: faults.wrap) { catchUp in
             try catchUp.sent(1)

@@ -5,7 +5,7 @@ import Storage
 @testable import Ledger
 
 extension TestService {
-    /// Every row of the tables that hold what the App Store told, as SQL literals.
+    /// Every row of the tables with the App Store's data, as SQL literals.
     func storeTables() throws -> [String] {
         try rows(Self.storeTableQueries)
     }

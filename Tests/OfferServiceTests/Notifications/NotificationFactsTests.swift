@@ -208,7 +208,7 @@ private let rows = [
             #expect(entries.map(\.["grant"]) == [.text(grantID)])
             #expect(world.service.metrics[.redemptions(state: "redeemed", match: .granted, offer: "store_open")] == 1)
 
-            // What somebody else's signature was used for has no grant.
+            // An offer redeemed with another signer's signature has no grant.
             var foreign = back
             foreign.offers = [.init(2, "store_elsewhere", period: 1)]
             let other = try world.store.setCustomer(.init("bert", subscriptions: [foreign]))
@@ -238,7 +238,7 @@ private let rows = [
             let ids = try world.customer([subscription])
             let id = ids.subscriptions[0].originalTransactionID
             try await world.deliver(.init("OFFER_REDEEMED", transactionID: id))
-            // The customer asks again a minute after the purchase, and then the chain is drawn anew.
+            // The customer asks again a minute after the purchase, and then the chain is matched again.
             world.service.clock.advance(seconds: 60)
             let second = try await grant()
             try await world.deliver(.init("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", transactionID: id))

@@ -59,7 +59,7 @@ import Testing
         return [FakeAppStore.Notification("TEST"), sandbox, summary, token, app, .init("MUSIC", "LOUD")]
     }()
 
-    @Test func `tests, what is of no customer, and types that nobody knows are recorded and change nothing else`()
+    @Test func `records tests, notifications of no customer and unknown types, and changes nothing else`()
         async throws
     {
         try await withStoreService { world in
@@ -85,7 +85,7 @@ import Testing
             let id = ids.subscriptions[0].originalTransactionID
             let faults = FakeAppStore.Fault.allCases.filter { !$0.isAcceptable && !Self.acceptable.contains($0) }
             for fault in faults {
-                // What strangers may cause is another test's.
+                // Keeps below the rate limit for unauthenticated traffic, which another test covers.
                 world.service.clock.advance(seconds: 1)
                 var notification = FakeAppStore.Notification("DID_RENEW", transactionID: id)
                 notification.fault = fault

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import TestSupport
 
-/// The life of one subscription, told by the notifications that Apple sends of it.
+/// The life of one subscription, as a series of Apple's notifications.
 ///
 /// A period has two days, so that all of it lies within the time for which the fake's certificates are valid.
 struct SubscriptionLife {

@@ -23,7 +23,7 @@ struct UnauthenticatedTrafficTests {
         }
     }
 
-    @Test func `who floods waits for itself, and others have their turn`() async throws {
+    @Test func `a flood from one address does not block other addresses`() async throws {
         try await withStoreService { world in
             let forged = Call.notification(try world.store.signNotification(.init("TEST", fault: .otherRoot)).body)
             let genuine = Call.notification(try world.store.signNotification(.init("TEST")).body)
@@ -58,7 +58,7 @@ struct UnauthenticatedTrafficTests {
     @Test(arguments: [
         #"["MAA=","MAA=","MAA="]"#, #"["MAA=","%","MAA="]"#, #"["MAA=","MAA=","%"]"#, #"["MAA=","MAA=",7]"#, "7",
     ])
-    func `certificates that can't even be read cost nobody else anything`(certificates: String) async throws {
+    func `unreadable certificates do not affect genuine notifications`(certificates: String) async throws {
         try await withStoreService { world in
             let header = #"{"alg":"ES256","x5c":\#(certificates)}"#
             let parts = [Array(header.utf8), Array("{}".utf8), [UInt8](repeating: 1, count: 64)].map {

@@ -12,7 +12,7 @@ struct DecisionLogTests {
         try service.log.lines.map(Tree.init).filter { $0["level"] == .text("info") && $0["outcome"].text != nil }
     }
 
-    @Test func `tells of grants, of refusals by a rule, and of undecided requests`() async throws {
+    @Test func `logs grants, refusals by a rule, and undecided requests`() async throws {
         try await withService { service async throws in
             _ = try await service.sign(offer: "store_once", #""customerId": "needle""#)
             _ = try await service.sign(offer: "store_once", #""customerId": "needle""#)
@@ -31,7 +31,7 @@ struct DecisionLogTests {
         }
     }
 
-    @Test func `tells of each request of a batch`() async throws {
+    @Test func `logs each request of a batch`() async throws {
         try await withService { service async throws in
             let bodies = ["store_open", "store_none"].map { offerBody($0, #""customerId": "ada""#) }
             var call = service.call(#"{"requests": [\#(bodies.joined(separator: ","))]}"#)
@@ -41,7 +41,7 @@ struct DecisionLogTests {
         }
     }
 
-    @Test func `tells of requests without a key and of malformed ones, without what they hold`() async throws {
+    @Test func `logs requests without a key and malformed ones, without their content`() async throws {
         try await withService { service async throws in
             _ = try await service.sign(as: "nobody", offer: "store_open")
             _ = try await service.send(service.call(#"{"bundleId": "needle needle"}"#))
@@ -55,7 +55,7 @@ struct DecisionLogTests {
         }
     }
 
-    @Test func `strangers cannot fill the log`() async throws {
+    @Test func `unauthenticated requests cannot fill the log`() async throws {
         try await withService { service async throws in
             for _ in 0..<120 { _ = try await service.get("/v1/seal", as: "nobody") }
             #expect(try Self.lines(service).count == 50)

@@ -10,7 +10,7 @@ import Testing
 struct MonitoringTests {
     private static let dashboard = "docs/operations/grafana-dashboard.json"
     private static let rules = "docs/operations/prometheus-rules.yaml"
-    /// What is not the service's own: Prometheus' own, and that of its node exporter.
+    /// Metrics that are not the service's own: one of Prometheus, and one of its node exporter.
     private static let foreign: Set = ["up", "node_filesystem_avail_bytes"]
 
     /// A rule, or a query of a panel.

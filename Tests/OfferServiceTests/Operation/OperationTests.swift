@@ -74,7 +74,7 @@ struct OperationTests {
             #expect(try await obstacles() == [])
             service.health.noteStates(areRead: true)
             for _ in 0..<4 { service.health.noteStates(areRead: false) }
-            #expect(try await obstacles() == [], "one look that succeeds begins the count anew")
+            #expect(try await obstacles() == [], "one successful look restarts the count")
             service.health.noteStates(areRead: false)
             #expect(try await obstacles() == ["states-unread"])
             service.health.noteStates(areRead: true)
@@ -107,7 +107,7 @@ struct OperationTests {
         }
     }
 
-    @Test func `roots trusted beside Apple's are told everywhere`() async throws {
+    @Test func `reports roots trusted beside Apple's everywhere`() async throws {
         try await withStoreService { world in
             let service = world.service
             #expect(try await service.send(.get("/health/ready")).names(in: "warnings").contains("app-store-roots"))

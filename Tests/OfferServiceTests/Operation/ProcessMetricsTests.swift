@@ -8,9 +8,9 @@ import Testing
 @testable import Configuration
 @testable import OfferService
 
-/// What the metrics tell of the process, of times, and of what expires.
+/// What the metrics report about the process, request times, and what expires.
 struct ProcessMetricsTests {
-    @Test func `times answers by call, and tells of process and build`() async throws {
+    @Test func `times answers by route, and reports process and build`() async throws {
         try await withService { service async throws in
             #expect(try await service.sign(offer: "open").status == 200)
             for _ in 0..<3 { _ = try await service.send(.get("/health/live")) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import OfferService
 
-/// What stands still is told, and the service manager hears nothing meanwhile.
+/// The service reports a stuck loop, and meanwhile sends no keepalive to the service manager.
 @Suite(.overSQLite, .mayBlock) struct PulseTests {
     /// Blocks the loop that asks it, until it is let go.
     private final class Blocker: Responder {
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `a loop that stands still is an obstacle until it turns again, and nobody is told that all is well`()
+    func `reports a stuck loop as an obstacle until it runs again, and sends no keepalive meanwhile`()
         async throws
     {
         try await withService { service in

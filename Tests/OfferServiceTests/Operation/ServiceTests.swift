@@ -55,7 +55,7 @@ import TransparencyLog
             #expect(again.json["nonce"] == first?.json["nonce"] && again.status == 200)
         }
         let times = try place.entries().map(\.["t"].integer)
-        #expect(times.allSatisfy { $0 == times[0] }, "the clock is behind; time stands still")
+        #expect(times.allSatisfy { $0 == times[0] }, "the clock is behind, so recorded times do not advance")
     }
 
     @Test(.aboutSQLite) func `lets no second service write to its database`() async throws {
@@ -90,7 +90,7 @@ import TransparencyLog
         }
     }
 
-    @Test func `lets the next service in once it has stopped, whoever still holds it`() async throws {
+    @Test func `lets the next service start once it has stopped, even while references to it remain`() async throws {
         let place = try RunningPlace()
         let first = try place.service()
         try first.start()
@@ -233,7 +233,7 @@ import TransparencyLog
     }
 
     /// Where others share the database, a service hears of its own reload too, and may read between the two files.
-    @Test(.overSQLite) func `mixes nothing and fails nobody while reloads storm`() async throws {
+    @Test(.overSQLite) func `mixes no files and fails no request during many reloads`() async throws {
         let place = try RunningPlace()
         let texts = try ["offers", "keys"].map {
             try String(contentsOfFile: place.directory.path(of: $0), encoding: .utf8)

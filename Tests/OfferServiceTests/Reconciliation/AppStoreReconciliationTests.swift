@@ -34,7 +34,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// A request for `store_open` that was granted so many hours before now; `members` say for whom.
+/// A request for `store_open` that was granted `hoursAgo` hours before now; `members` name the customer.
 private struct Granted: Sendable {
     let hoursAgo: Double
     let members: String
@@ -198,7 +198,7 @@ private let rows = [
     }
 
     @Test(.overSQLite, arguments: rows)
-    fileprivate func `comes to the same however late, often and out of order it is told`(row: Row) async throws {
+    fileprivate func `gets the same result from late, repeated and unordered notifications`(row: Row) async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(row, isLinkedFirst: false)
             let ids = try world.buy(row.purchases)
@@ -215,7 +215,7 @@ private let rows = [
     }
 
     @Test(.overSQLite, arguments: rows)
-    fileprivate func `comes to the same while the secret of customers' ids changes`(row: Row) async throws {
+    fileprivate func `gets the same result while the secret of customers' IDs changes`(row: Row) async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(row)
             let ids = try world.buy(row.purchases)
@@ -260,7 +260,7 @@ private let rows = [
         }
     }
 
-    @Test func `keeps what it was told to one entry for each change`() async throws {
+    @Test func `writes one entry for each change, however often the store reports it`() async throws {
         try await withStoreService(asksStore: false) { world in
             let row = Row("", [.to(bert, chain: firstChain)], [bought()], [])
             try await world.prepare(row)
@@ -274,7 +274,7 @@ private let rows = [
         }
     }
 
-    @Test func `a use for the next renewal stays as it was first told, however often it is told anew`() async throws {
+    @Test func `a use for the next renewal stays as first reported, however often it is reported again`() async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(Row("", [.to(anna)], [], []))
             let offer: FakeAppStore.Members = ["offerType": 2, "offerIdentifier": "store_open"]
@@ -334,7 +334,7 @@ private let rows = [
         }
     }
 
-    @Test func `tells a grant that nobody used from one of which the store tells nothing`() async throws {
+    @Test func `distinguishes an unused grant from one that the store does not report on`() async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(
                 Row("", [.to(anna, hoursAgo: 100), .to(bert, hoursAgo: 90), .to(bert, hoursAgo: 71)], [], [])
@@ -342,7 +342,7 @@ private let rows = [
             var report = try await world.service.reconciliation()
             #expect(report["neverRedeemed"]["count"].integer == 0, "\(report)")
             #expect(report["apps"][0]["notTold"].integer == 2 && report["apps"][0]["lastToldAt"] == .null)
-            // Any notification shows that the store tells of the app.
+            // Any notification shows that the store reports on the app.
             let other = try world.store.setCustomer(.init("carl", subscriptions: [.init(.active, periods: 1)]))
             try await world.deliver(.init("SUBSCRIBED", transactionID: other.subscriptions[0].originalTransactionID))
             report = try await world.service.reconciliation()
@@ -362,7 +362,7 @@ private let rows = [
             try await world.deliver(.init("TEST"))
             report = try await world.service.reconciliation()
             #expect(report["neverRedeemed"]["count"].integer == 2 && report["apps"][0]["notTold"].integer == 0)
-            // Anna's grant was used, which is told late.
+            // Anna used her grant; the store reports it late.
             for id in try world.buy([bought(daysAgo: 4)]) {
                 try await world.deliver(.init("SUBSCRIBED", transactionID: id))
             }
@@ -373,7 +373,7 @@ private let rows = [
         }
     }
 
-    @Test func `metrics tell the share that nobody used`() async throws {
+    @Test func `metrics show the share of grants that were never redeemed`() async throws {
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(Row("", [.to(anna, hoursAgo: 97), .to(bert, hoursAgo: 90)], [], []))
             for id in try world.buy([bought(daysAgo: 4)]) {

@@ -21,7 +21,7 @@ private struct Row: Sendable, CustomTestStringConvertible {
     }
 
     let testDescription: String
-    /// To whom, and how many days ago.
+    /// The customer of each grant, and how many days ago it was made.
     let grants: [(customer: String, daysAgo: Double)]
     let purchases: [Bought]
     var link: (from: String, to: String)?
@@ -89,7 +89,7 @@ private let rows = [
     }
 
     @Test(.overSQLite, arguments: rows)
-    fileprivate func `comes to the same however late, often and out of order it is told`(row: Row) async throws {
+    fileprivate func `gets the same result from late, repeated and unordered notifications`(row: Row) async throws {
         try await withPlayService { world in
             let messages = try world.prepare(row)
             for message in (messages + messages).shuffled() + messages.reversed() {
@@ -172,7 +172,7 @@ private let rows = [
         }
     }
 
-    @Test func `what is computed anew for one app leaves the purchases of another alone`() async throws {
+    @Test func `recomputing one app leaves another app's purchases alone`() async throws {
         try await withPlayService { world in
             try world.service.editOffers {
                 $0.replacing("\n  }],", with: "\n  }, {packageName: \"com.example.two\", plans: []}],")

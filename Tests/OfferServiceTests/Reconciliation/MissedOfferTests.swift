@@ -156,8 +156,7 @@ private let bert = "11111111-2222-4333-8444-555555555555"
     }
 
     @Test(.overSQLite)
-    func `refuses a client that is too long or the App Store itself, and counts only so many names apart`() async throws
-    {
+    func `refuses client names that are too long or reserved, and counts at most 64 names separately`() async throws {
         try await withStoreService(asksStore: false) { world in
             let facts = #""facts": {"subscribedBefore": true}"#
             for library in [String(repeating: "x", count: 65), "app-store:retention"] {

@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func `shows nobody's name`() async throws {
+    @Test func `shows no customer's name`() async throws {
         try await withPlayService { world in
             let grant = try world.grant(to: "needle-of-anna", daysAgo: 3)
             let account = try world.accountID("needle-of-bert")

@@ -287,7 +287,7 @@ extension StoreService {
         }
     }
 
-    /// Has Anna buy with the offer a day ago, or so many; answers the subscription.
+    /// Makes Anna buy with the offer `daysAgo` days ago, and returns the subscription.
     fileprivate func buy(_ use: Row.Use, daysAgo: Double = 1) throws -> String {
         var subscription = FakeAppStore.Subscription(
             use == .undone ? .refunded : .active,

@@ -42,7 +42,7 @@ extension TestService {
         )
     }
 
-    /// Every use that a store told of, oldest first: its state and what it is.
+    /// Every use that a store reported, oldest first: its state and what it matched as.
     func uses() throws -> [String] {
         try rows([
             """
@@ -65,7 +65,7 @@ extension TestService {
 
     func entry(_ index: Int) throws -> Tree { try Tree(try entries()[index]) }
 
-    /// What comes of computing everything anew.
+    /// The outcome of recomputing everything.
     func recomputed() throws -> ReconciliationCheck.Outcome {
         try ReconciliationCheck(
             connection: try ledger.openForReading(),

@@ -9,16 +9,16 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// What the service asks the App Store after it has answered a request of which it knew too little.
+/// What the service asks the App Store after it has answered a request without enough evidence.
 @Suite(.overBothEngines) struct RetentionLookupTests {
-    /// A subscriber in a grace period of whom no notification came: the rule of `yearly` asks for the status.
+    /// A subscriber in a grace period without any notification: the rule of `yearly` needs the status.
     private static func inGrace(_ world: StoreService) throws -> String {
         let grace = FakeAppStore.Subscription(.gracePeriod, productID: "com.example.monthly", group: "20000001")
         let ids = try world.store.setCustomer(FakeAppStore.Customer("bert", subscriptions: [grace]))
         return ids.subscriptions[0].originalTransactionID
     }
 
-    @Test func `a subscriber of whom too little is known is looked up for the next request`() async throws {
+    @Test func `looks up a subscriber for the next request when it knows too little`() async throws {
         try await withRetention { world in
             let id = try Self.inGrace(world)
             #expect(try await world.ask(about: id).shown?.message == Shown.once)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `nobody is asked without a key for the App Store Server API`() async throws {
+    @Test func `asks nothing without a key for the App Store Server API`() async throws {
         try await withStoreService(asksStore: false, offers: retentionOffers) { world in
             let id = try Self.inGrace(world)
             for _ in 0..<2 { #expect(try await world.ask(about: id).shown != nil) }
@@ -101,7 +101,7 @@ import Testing
 }
 
 extension StoreService {
-    /// Whether the App Store has told the statuses of a subscription.
+    /// Whether the service has read the statuses of a subscription from the App Store.
     fileprivate func knowsStatuses() throws -> Bool {
         let sql = SQL("SELECT 1 FROM app_store_chains WHERE statuses_read_at IS NOT NULL")
         return try service.ledger.openForReading().first(sql) { _ in true } ?? false

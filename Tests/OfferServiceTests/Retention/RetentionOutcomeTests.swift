@@ -101,7 +101,7 @@ import Testing
             let rows = try world.service.ledger.openForReading()
                 .all(SQL("SELECT outcome FROM retention_answers")) { $0.optionalText(0) }
             #expect(rows.isEmpty)
-            #expect(world.outcomes("promotionalOffer", "once", .kept) == 0, "nothing was told after the first day")
+            #expect(world.outcomes("promotionalOffer", "once", .kept) == 0, "no outcome after the first day")
         }
     }
 

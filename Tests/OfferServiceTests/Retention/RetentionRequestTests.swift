@@ -120,7 +120,7 @@ import Testing
             let grants = Set(try world.service.entries("sign.intent").map(\.["grant"].text))
             #expect(grants.count == 1)
             let stranger = try await world.ask(about: other, changing: ["requestIdentifier": "\(identifier)"])
-            #expect(stranger.shown != nil && stranger.body != first.body, "an identifier is one subscription's")
+            #expect(stranger.shown != nil && stranger.body != first.body, "an identifier belongs to one subscription")
         }
     }
 

@@ -17,7 +17,7 @@ enum Shown {
     static let five = "10000000-0000-4000-8000-000000000008"
 }
 
-/// Three products of one group, of which two have offers, and one of another group.
+/// Three products of one group, two of them with offers, and one product of another group.
 let retentionOffers = """
     {
       apps: [{
@@ -107,7 +107,7 @@ extension Reply {
     }
 }
 
-/// Runs `body` beside a service whose catalog is ``retentionOffers``, and which could ask the store.
+/// Runs `body` beside a service that has the catalog ``retentionOffers`` and could ask the store.
 func withRetention(
     _ wire: Wire = .inProcess,
     environments: [StoreEnvironment] = StoreEnvironment.allCases,

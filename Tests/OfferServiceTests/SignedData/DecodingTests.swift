@@ -106,7 +106,7 @@ struct DecodingTests {
     }
 
     @Test
-    func `reads the other kinds of notifications, which tell of no subscription`() throws {
+    func `reads the other kinds of notifications, which describe no subscription`() throws {
         let sandboxToken = PayloadText.externalPurchaseToken
             .with("externalPurchaseId", #""SANDBOX_b2158121""#).with("appAppleId", nil)
         let rows: [(PayloadText, StoreEnvironment)] = [
@@ -139,7 +139,7 @@ struct DecodingTests {
     }
 
     @Test
-    func `takes an end for an expired subscription where no status is told`() throws {
+    func `takes the status expired from the type EXPIRED when the status is missing`() throws {
         let data = PayloadText.data.with("status", nil)
         let expired = try reader.notification(
             PayloadText.notification("data", data, type: "EXPIRED", subtype: "VOLUNTARY").jws,

@@ -68,9 +68,9 @@ struct EvidenceToFactsTests {
         #expect(history.facts(group: nil, productID: nil, at: PayloadText.now).status == nil)
     }
 
-    /// A lapsed customer who comes back by the offer is told by SUBSCRIBED, an active one by OFFER_REDEEMED.
+    /// SUBSCRIBED reports a lapsed customer who comes back by the offer, OFFER_REDEEMED an active one.
     @Test(arguments: [("OFFER_REDEEMED", nil), ("SUBSCRIBED", "RESUBSCRIBE"), ("DID_RENEW", nil)])
-    func `recognises a redemption in every form that tells of it`(type: String, subtype: String?) throws {
+    func `recognizes a redemption in every notification that reports it`(type: String, subtype: String?) throws {
         let data = PayloadText.data.with(
             "signedTransactionInfo",
             PayloadText.transaction

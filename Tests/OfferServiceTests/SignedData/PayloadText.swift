@@ -5,7 +5,7 @@ import OfferDomain
 @testable import Configuration
 @testable import OfferService
 
-/// The JSON of a signed payload, a member of which can be changed.
+/// The JSON of a signed payload, with members that tests can change.
 struct PayloadText: Sendable {
     private var members: [(name: String, json: String)]
 

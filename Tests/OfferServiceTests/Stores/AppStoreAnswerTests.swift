@@ -140,7 +140,7 @@ struct AppStoreAnswerTests {
         #"{"data":[],"environment":"Xcode"}"#, #"{"data":[],"data":[]}"#, #"{"data":[]} x"#,
     ]
 
-    /// Answers with one entry that can't be read: it is left out, and that it was there is told.
+    /// Answers with one entry that can't be read: the service leaves it out, and reports it.
     static let badEntries = [
         #"{"data":[1]}"#, #"{"data":[{"subscriptionGroupIdentifier":"1"}]}"#, #"{"data":[{"lastTransactions":[]}]}"#,
         #"{"data":[{"subscriptionGroupIdentifier":"a b","lastTransactions":[]}]}"#,

@@ -69,12 +69,12 @@ struct AppStoreFailureTests {
     }
 
     @Test(arguments: rows)
-    func `tells what went wrong, and asks again only where that may help`(row: Row) async throws {
+    func `reports what went wrong, and asks again only where that may help`(row: Row) async throws {
         let transport = ScriptedTransport(row.answer)
         let store = TestStore(transport)
         #expect(await failure { try await store.api.subscriptionStatuses(of: id, asking) }?.label == row.label)
         #expect(transport.requests.count == row.requests)
-        // A 401 may be that of an app that was never released, and in each environment it is asked once more.
+        // A 401 may mean that the app was never released. The service asks once more in each environment.
         let isElsewhere = ["neither here nor there", "401"].contains(row.testDescription)
         #expect(transport.requests.contains { $0.origin.host.contains("sandbox") } == isElsewhere)
         #expect(store.pausedMilliseconds.count == (isElsewhere ? 0 : row.requests - 1))
@@ -227,7 +227,7 @@ struct AppStoreFailureTests {
     }
 
     @Test
-    func `leaves out an entry that cannot be read, and says where it stands`() async throws {
+    func `leaves out an entry that cannot be read, and reports its location`() async throws {
         let transport = ScriptedTransport(
             .json(
                 """
@@ -278,7 +278,7 @@ struct AppStoreFailureTests {
         var testDescription: String { text }
     }
 
-    /// The clock stands at 1 782 907 200 123.
+    /// The clock shows 1 782 907 200 123.
     static let retryAfters = [
         RetryAfterRow(text: "1782907205123", wait: 5000),
         RetryAfterRow(text: "1782910800123", wait: 3_600_000),
@@ -303,7 +303,7 @@ struct AppStoreFailureTests {
         let until = row.wait.map { store.clock.now.adding(milliseconds: $0) }
         #expect(error == .rateLimited(retryAfter: until))
 
-        // Nobody is sent meanwhile, but other endpoints are not affected.
+        // The service sends nothing to this endpoint meanwhile. Other endpoints are not affected.
         let again = await failure { try await store.api.subscriptionStatuses(of: try TransactionID("2"), asking) }
         #expect(again == .rateLimited(retryAfter: store.clock.now.adding(milliseconds: row.wait ?? 1000)))
         #expect(transport.requests.count == 1 && store.count("held-back") == 1)

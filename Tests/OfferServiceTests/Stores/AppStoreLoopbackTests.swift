@@ -169,7 +169,7 @@ struct AppStoreLoopbackTests {
     }
 
     @Test(arguments: [FakeAppStore.TLSCertificate.otherAuthority, .otherAddress, .expired])
-    func `tells nobody anything who can't show the right certificate`(
+    func `sends no request to a server without the right certificate`(
         certificate: FakeAppStore.TLSCertificate
     ) async throws {
         let id = try id(try subscribe(.init(.active)).subscriptions[0].originalTransactionID)

@@ -9,7 +9,7 @@ private struct CustomerRow: Sendable, CustomTestStringConvertible {
     var purchases: [FakeAppStore.Members] = []
     /// What Apple sends of such a customer.
     let notification: (type: String, subtype: String?)
-    /// By offer: what is answered where only signed data, only the API, and only notifications tell of the customer.
+    /// By offer: the answer when only signed data, only the API, or only notifications describe the customer.
     let outcomes: [(offer: String, signedData: String, api: String, notifications: String)]
 
     var testDescription: String { name }
@@ -102,7 +102,7 @@ private let rows = [
     ),
 ]
 
-/// The same customer gets the same decision, whichever way the service learnt of them.
+/// The same customer gets the same decision from every source of evidence.
 @Suite(.overBothEngines) struct CustomerTableTests {
     @Test(.overSQLite, arguments: rows)
     fileprivate func `decides alike on signed data, on the store's answers and on notifications`(

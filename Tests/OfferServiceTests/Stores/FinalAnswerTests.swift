@@ -3,7 +3,7 @@ import OfferDomain
 import TestSupport
 import Testing
 
-/// What a store says once and for all is never told as “try again”.
+/// The service never reports a final answer of a store as “try again”.
 struct FinalAnswerTests {
     @Test func `decides on the sandbox about an app that was never released`() async throws {
         try await withStoreService { world in
@@ -20,11 +20,11 @@ struct FinalAnswerTests {
             #expect(world.service.log.lines.contains { $0.contains("first release") && $0.contains("com.example.app") })
             let page = try await world.service.get("/metrics", as: "admin").body
             #expect(page.contains("outcome=\"refused-before-release\""), "\(page)")
-            #expect(!page.contains("outcome=\"credentials-refused\""), "nobody has to be called")
+            #expect(!page.contains("outcome=\"credentials-refused\""), "the operator need not act")
         }
     }
 
-    @Test func `asks once more after one 401, and tells nobody`() async throws {
+    @Test func `asks once more with a new token after one 401`() async throws {
         try await withStoreService { world in
             let ids = try world.customer([.init(.expired, endsInDays: -40)])
             let id = try #require(ids.subscriptions.first?.originalTransactionID)

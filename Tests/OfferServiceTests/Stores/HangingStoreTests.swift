@@ -4,12 +4,12 @@ import OfferService
 import TestSupport
 import Testing
 
-/// Who waits for a store that hangs holds up nobody else.
+/// Requests that wait for a hanging store do not hold up other requests.
 struct HangingStoreTests {
     /// How many wait for the store, and how many of each other kind are answered meanwhile.
     private static let count = 40
 
-    @Test func `answers all who need no store while others wait for one that hangs, and those, too, in the end`()
+    @Test func `answers requests that need no store while a store hangs, and the waiting requests in the end`()
         async throws
     {
         // So long that none of those who wait is answered before the others are, however slow the machine.
@@ -31,7 +31,7 @@ struct HangingStoreTests {
 
             try world.store.behave()
             try world.store.dropConnections()
-            // Who asks again before so many failures open the breaker is answered, and the rest is told when to come.
+            // A request that is retried before failures open the breaker succeeds. The others get a Retry-After.
             for reply in try await late {
                 let isPutOff = reply.problem == "store-unavailable" && reply.headers["retry-after"] != nil
                 #expect(reply.status == 200 || isPutOff, "\(reply)")

@@ -5,9 +5,9 @@ import Testing
 
 /// What the store has to do with introductory offers, and what an app can't make of it.
 struct IntroductoryOfferStoreTests {
-    /// The customers for whom introductory offers are made: they have bought nothing yet.
+    /// Introductory offers are for customers who have bought nothing yet.
     @Test(arguments: Wire.ofRun)
-    func `allows who has bought nothing, by their app transaction`(wire: Wire) async throws {
+    func `allows a customer who has bought nothing, by their app transaction`(wire: Wire) async throws {
         try await withStoreService(wire) { world in
             let ids = try world.customer([])
             let jws = try world.store.signAppTransaction(customer: ids.name)
@@ -26,7 +26,7 @@ struct IntroductoryOfferStoreTests {
         }
     }
 
-    @Test func `denies who had a trial, by their app transaction`() async throws {
+    @Test func `denies a customer who had a trial, by their app transaction`() async throws {
         try await withStoreService { world in
             let ids = try world.customer([.init(.expired, periods: 1, offers: [.init(1)])])
             let jws = try world.store.signAppTransaction(customer: ids.name)
@@ -45,7 +45,7 @@ struct IntroductoryOfferStoreTests {
     }
 
     @Test(arguments: AccountName.allCases)
-    func `denies by what the store told of the account under an earlier secret`(name: AccountName) async throws {
+    func `denies by what the store reported on the account under an earlier secret`(name: AccountName) async throws {
         try await withStoreService(asksStore: false) { world in
             let ids = try world.customer([.init(.expired, periods: 1, offers: [.init(1)])])
             let original = ids.subscriptions[0].originalTransactionID
@@ -110,7 +110,7 @@ struct IntroductoryOfferStoreTests {
     // MARK: - Whose history it is
 
     /// The JWS is good for one account, so that account's history has to be known.
-    @Test func `takes no other account's history for that of the one it signs for`() async throws {
+    @Test func `signs for an account only by that account's own history`() async throws {
         try await withStoreService { world in
             let clean = try world.customer([.init(.active)]).subscriptions[0]
             let used = try world.store.setCustomer(
@@ -166,7 +166,7 @@ struct IntroductoryOfferStoreTests {
             let members = #""appAccountToken": "\#(world.token)", "signedAppTransaction": "\#(appTransaction)""#
             let call = world.introductoryCall(as: "app", product: "com.example.yearly", members)
             #expect(try await world.service.send(call).problem == "eligibility-undecided")
-            // The account that was told of is decided on.
+            // The service decides for the account that the store reported on.
             let own = try world.store.signAppTransaction(customer: "anna")
             let reply = try await world.service.send(
                 world.introductoryCall(as: "app", product: "com.example.yearly", #""signedAppTransaction": "\#(own)""#)
@@ -201,7 +201,7 @@ struct IntroductoryOfferStoreTests {
         }
     }
 
-    @Test func `refuses an app transaction that names no account, or that somebody else signed`() async throws {
+    @Test func `refuses an app transaction that names no account, or that Apple did not sign`() async throws {
         try await withStoreService { world in
             let ids = try world.customer([])
             let nameless = try world.store.signAppTransaction(

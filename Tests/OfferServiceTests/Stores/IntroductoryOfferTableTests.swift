@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// How the service learns of a customer's introductory offers.
+/// How the service gets evidence about a customer's introductory offers.
 private enum Source: String, CaseIterable, Sendable {
     /// An app sends its latest transaction, and the store is not asked.
     case signedData
@@ -10,7 +10,7 @@ private enum Source: String, CaseIterable, Sendable {
     case signedDataAndAPI
     /// A backend names a transaction, and the store may be asked.
     case api
-    /// A backend names a transaction of which the store has told before.
+    /// A backend names a transaction that the store has reported before.
     case notifications
 
     var asksStore: Bool { self == .api || self == .signedDataAndAPI }

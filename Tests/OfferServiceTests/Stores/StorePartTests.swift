@@ -135,7 +135,7 @@ struct StorePartTests {
     }
 
     @Test
-    func `a budget waits when it is told to`() {
+    func `a held budget waits until the latest time given`() {
         var budget = FairBudget<String>(.perHour(3600), at: 0)
         budget.hold(until: 5000)
         budget.hold(until: 3000)

@@ -9,13 +9,13 @@ import TestSupport
 
 @testable import Ledger
 
-/// How a service under test learns of a customer.
+/// How a service under test gets evidence about a customer.
 enum Way: String, CaseIterable, Sendable {
     /// The app sends what StoreKit gave it.
     case signedData
     /// The service asks the store.
     case api
-    /// The store told it before.
+    /// The store reported it before.
     case notifications
 }
 
@@ -26,7 +26,7 @@ struct StoreService: Sendable {
     /// The token of the customer that ``customer(_:)`` makes.
     let token = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"
 
-    /// Makes one customer, whose purchases carry ``token``.
+    /// Makes one customer with purchases that carry ``token``.
     func customer(
         _ subscriptions: [FakeAppStore.Subscription],
         purchases: [FakeAppStore.Members] = []

@@ -79,7 +79,7 @@ struct StoreSharingTests {
     }
 
     @Test
-    func `stops asking when nobody waits any more`() async throws {
+    func `stops asking when no caller waits any longer`() async throws {
         let cancelled = Switch(false)
         let transport = ScriptedTransport { _, index in
             guard index == 0 else { return .statuses() }

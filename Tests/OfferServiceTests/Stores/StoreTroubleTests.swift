@@ -24,7 +24,7 @@ private let troubles = [
     Trouble(name: "leads elsewhere", misbehaviour: .redirect(to: "https://127.0.0.1:1/")),
 ]
 
-/// Nothing is signed while the store can't be asked, nobody is called ineligible for it, and it heals by itself.
+/// While the store can't be asked, the service signs nothing and calls no customer ineligible; it recovers by itself.
 struct StoreTroubleTests {
     @Test(arguments: troubles)
     fileprivate func `answers that the store is unavailable, signs nothing, and recovers`(
@@ -40,9 +40,9 @@ struct StoreTroubleTests {
             let seconds = try #require(reply.headers["retry-after"].flatMap(Int.init))
             #expect(seconds > (trouble.name == "limits us" ? 60 : 0))
             #expect(try world.service.entries("sign.intent").isEmpty)
-            #expect(try world.service.entries("sign.deny").isEmpty, "a store that is down refuses nobody")
+            #expect(try world.service.entries("sign.deny").isEmpty, "a store that is down makes no customer ineligible")
 
-            // Who brings evidence along, or is vouched for, needs no store.
+            // A request with its own evidence, or with facts from a backend, needs no store.
             let other = try await world.service.send(world.signedDataCall("lapsed", id))
             #expect(other.status == 200, "\(other)")
 
@@ -136,8 +136,8 @@ struct StoreTroubleTests {
                 let reply = try await world.service.send(world.service.call(as: row.caller, body))
                 #expect(reply.problem.map(row.problems.contains) == true, "\(number) \(row.offer): \(reply)")
                 try world.store.behave()
-                // The same question to a store that does not lie, for the answer must not always be no. Within one
-                // instant nobody is asked twice.
+                // The same question to a store that does not lie: the answer must not always be no. The service
+                // does not ask the store twice within one instant.
                 world.service.clock.advance(seconds: 1)
                 let truth = try await world.service.send(world.service.call(as: row.caller, body))
                 #expect(truth.status == 200, "\(number) \(row.offer): \(truth)")
@@ -176,7 +176,7 @@ struct StoreTroubleTests {
         }
     }
 
-    @Test func `takes a transaction that an app only names for nobody's but its token's`() async throws {
+    @Test func `accepts a transaction that an app only names, only with that transaction's token`() async throws {
         try await withStoreService { world in
             let ids = try world.customer([.init(.expired, endsInDays: -40)])
             let id = try #require(ids.subscriptions.first?.originalTransactionID)
@@ -197,7 +197,7 @@ struct StoreTroubleTests {
         }
     }
 
-    @Test func `counts a subscription's grants whoever asks`() async throws {
+    @Test func `counts a subscription's grants across all callers`() async throws {
         try await withStoreService { world in
             let ids = try world.customer([.init(.active)])
             let id = try #require(ids.subscriptions.first?.originalTransactionID)
@@ -221,7 +221,7 @@ struct StoreTroubleTests {
         }
     }
 
-    @Test func `refuses signed data that is not as it must be, with a reason, and asks nobody`() async throws {
+    @Test func `refuses faulty signed data with a reason, and does not ask the store`() async throws {
         try await withStoreService { world in
             let ids = try world.customer([.init(.active)])
             let id = try #require(ids.subscriptions.first?.originalTransactionID)

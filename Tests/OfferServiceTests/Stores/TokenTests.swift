@@ -110,7 +110,7 @@ struct TokenTests {
         store.clock.advance(milliseconds: -1000)
         #expect(try await ask() == "Bearer token4")
         #expect(try await ask() == "Bearer token4")
-        // The refused question is asked once more with a new one, and nobody is told.
+        // The service asks the refused question once more with a new token, and logs no refusal.
         #expect(try await ask() == "Bearer token5")
         #expect(try await ask() == "Bearer token5")
         #expect(!store.log.lines.contains { $0.contains("refuses our credentials") })

@@ -34,7 +34,7 @@ final class Faults: Sendable {
     /// Whether a commit has begun and waits.
     var isCommitting: Bool { state.withLock { $0.commitsAtTheGate > 0 } }
 
-    /// From now on, or after so many, commits wait in the middle, as on a slow disk.
+    /// From now on, or after `commits` others, commits wait in the middle, as on a slow disk.
     func hold(after commits: Int = 0) { state.withLock { ($0.isHeld, $0.commitsBeforeHold) = (true, commits) } }
 
     /// Lets commits go on.
@@ -49,7 +49,7 @@ final class Faults: Sendable {
     /// Whether a transaction waits that is about to begin.
     var isBeginning: Bool { state.withLock { $0.isAtTheBeginning } }
 
-    /// Holds one transaction right before it begins, after so many others.
+    /// Lets `others` transactions begin, then holds the next one right before it begins.
     func holdBeginning(after others: Int) { state.withLock { $0.beginningsBeforeHold = others } }
 
     /// Lets it begin.
@@ -62,7 +62,7 @@ final class Faults: Sendable {
 
     /// Makes the next commits fail, one with each error.
     func failCommits(_ errors: StorageError...) { state.withLock { $0.commitFailures += errors } }
-    /// Lets so many commits pass before the first that fails.
+    /// Lets `count` commits pass before the first that fails.
     func passCommits(_ count: Int) { state.withLock { $0.commitsToPass += count } }
     /// Makes the next statements that add an audit entry fail.
     func failStatements(_ errors: StorageError...) { state.withLock { $0.statementFailures += errors } }

@@ -5,8 +5,8 @@ import Storage
 @testable import Ledger
 
 extension LedgerAccess {
-    /// A connection that writes, whose transactions may pause for longer than a service's may: a server would end them
-    /// after a second, and a debug build beside seven other tests takes more.
+    /// A connection that writes; its transactions may pause for longer than a service's: a server would end those after
+    /// a second, and a debug build beside seven other tests takes more.
     func openPatiently() throws(StorageError) -> any DatabaseConnection {
         try open(idleTimeoutMilliseconds: 60_000)
     }

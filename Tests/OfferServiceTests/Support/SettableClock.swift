@@ -4,7 +4,7 @@ import OfferService
 import ServiceRuntime
 import Synchronization
 
-/// A clock that stands still until a test moves it.
+/// A clock that moves only when a test moves it.
 final class SettableClock: Sendable {
     private let milliseconds: Mutex<Int64>
 

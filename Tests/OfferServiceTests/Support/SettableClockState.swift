@@ -24,7 +24,7 @@ final class SettableClockState: Sendable {
         }
     }
 
-    /// Sets the clock, back for a negative number, as somebody might who may set the system's.
+    /// Sets the clock, as an administrator can set the system's; a negative number sets it back.
     func step(_ clock: SettableClock, seconds: Int64) {
         state.withLock { $0.set += seconds * 1000 }
         clock.advance(milliseconds: seconds * 1000)

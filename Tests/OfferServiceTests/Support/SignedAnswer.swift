@@ -17,7 +17,7 @@ struct SignedAnswer {
         self.init(reply.json, binding: binding)
     }
 
-    /// One that stands among others.
+    /// One answer of several in a reply.
     init(_ answer: Tree, binding: String = "") {
         self.answer = answer
         self.binding = binding

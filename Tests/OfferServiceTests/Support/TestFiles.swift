@@ -73,7 +73,7 @@ struct TestFiles: Sendable {
         }
         """
 
-    /// The private keys that are made anew beside them.
+    /// The private keys that are generated beside these files.
     var privateKeys = ["active.p8", "other.p8"]
 
     /// Where a fake App Store is; nil leaves Apple's own addresses, which nothing should ask.
@@ -115,6 +115,6 @@ struct TestFiles: Sendable {
     /// Whether other instances may share the database, if a server has it; then a test leaves the clock alone.
     var isShared = false
 
-    /// Whether callers of role `app` are told which rule said no.
+    /// Whether the service shows callers of role `app` which rule refused.
     var showsFindingsToApps = false
 }

@@ -68,7 +68,7 @@ extension TestService {
         dependencies.openForCommits = { ledger throws(StorageError) in try wrap(try ledger.openPatiently()) }
         // Where calls come in process, no event loop has turns that would end.
         dependencies.committer.wakeUp = wire == .loopback ? .onceATurn : .forEachRequest
-        // So that it is carried over in every test that writes much.
+        // A low bound, so that the log is checkpointed in every test that writes much.
         dependencies.writeAheadLogPages = 50
         // Never, unless it is asked to look: a test says when what is in the database comes into force.
         dependencies.housekeepingMilliseconds = 86_400_000

@@ -94,7 +94,7 @@ final class TestService: Sendable {
 
     func path(_ name: String) -> String { directory.path(of: name) }
 
-    /// Reads keys and offers anew; blocks.
+    /// Reads keys and offers again; blocks.
     func reload() { service.reload() }
 
     // MARK: - Asking
@@ -115,7 +115,7 @@ final class TestService: Sendable {
         }
     }
 
-    /// A request for a signature, with `body` as it stands.
+    /// A request for a signature, with `body` unchanged.
     func call(as caller: String = "backend", _ body: String) -> Call {
         var call = Call(body: Array(body.utf8)).with("Content-Type", "application/json")
         if let credential = credentials[caller] { call = call.with("Authorization", "Bearer \(credential)") }
@@ -127,7 +127,7 @@ final class TestService: Sendable {
         call(as: caller, offerBody(offer, members))
     }
 
-    /// Asks as somebody; without a credential if the service knows nobody of that name.
+    /// Asks as the caller of that name, or without a credential if the service has no such caller.
     func get(_ target: String, as caller: String) async throws -> Reply {
         let call = Call.get(target)
         guard let credential = credentials[caller] else { return try await send(call) }

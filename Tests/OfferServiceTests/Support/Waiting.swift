@@ -7,7 +7,7 @@ func mayBlock<Value: Sendable>(_ body: @Sendable () -> Value) async -> Value {
     await withTaskExecutorPreference(BlockingThreads.shared) { await run(body) }
 }
 
-/// Runs `body` where the task prefers to be: who is called concurrently goes there, and a closure stays where it is called.
+/// Runs `body` where the task prefers to run: a concurrent function moves there, a closure stays where it is called.
 @concurrent private func run<Value: Sendable>(_ body: @Sendable () -> Value) async -> Value { body() }
 
 /// Waits until something is so, at most 60 seconds.

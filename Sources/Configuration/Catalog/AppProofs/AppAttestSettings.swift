@@ -23,7 +23,7 @@ package struct AppAttestSettings: Hashable, Sendable {
 }
 
 extension AppAttestSettings {
-    /// Reads `appAttest` of an app in the offers file; `nil` if it is not there, or not as it must be.
+    /// Reads `appAttest` of an app in the offers file; `nil` if it is absent or invalid.
     static func read(
         _ app: inout ObjectReader,
         isInAppStore: Bool,

@@ -37,7 +37,7 @@ package struct PlayIntegritySettings: Hashable, Sendable {
 }
 
 extension PlayIntegritySettings {
-    /// Reads `playIntegrity` of an app in the offers file; `nil` if it is not there, or not as it must be.
+    /// Reads `playIntegrity` of an app in the offers file; `nil` if it is absent or invalid.
     static func read(
         _ app: inout ObjectReader,
         isAtGooglePlay: Bool,

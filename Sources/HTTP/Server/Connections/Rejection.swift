@@ -74,7 +74,7 @@ package enum Rejection: Hashable, Sendable {
         case .bodyTooLarge(let limit): "The body has more than \(limit) bytes."
         case .expectationFailed: "The only expectation that can be met is 100-continue."
         case .methodNotImplemented: "Nothing here supports this method."
-        case .versionNotSupported: "Only HTTP/1.1 is spoken here."
+        case .versionNotSupported: "The server speaks only HTTP/1.1."
         case .headTimeout: "The request line and header fields did not arrive in time."
         case .bodyTimeout: "The body did not arrive in time."
         case .tooManyConnections: "There are too many connections; try again later."

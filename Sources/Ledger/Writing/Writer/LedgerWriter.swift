@@ -221,7 +221,7 @@ package final class LedgerWriter {
     /// Whether other instances write too, so that it is worth asking ahead what they have written.
     var expectsOthers: Bool { isTreeRead && quietTransactions < AskedAhead.mostQuiet }
 
-    /// More entries than a tile has take longer than the edge.
+    /// Adding more entries than this takes longer than reading the edge of the tree.
     static let mostFollowed: Int64 = 512
 
     private func requireContinuation(of known: TreeHead, in head: TreeHead) throws(AuditReadError) {

@@ -6,7 +6,7 @@ import OfferDomain
 
 /// The body of an answer that tells which offers a customer could have.
 ///
-/// The same offerPreviews make the same bytes, so its digest tells whether anything has changed.
+/// Equal previews make equal bytes, so the digest shows whether anything has changed.
 struct EligibilityAnswer: Sendable {
     let bytes: [UInt8]
 

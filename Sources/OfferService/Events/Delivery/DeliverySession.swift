@@ -134,7 +134,7 @@ final class DeliverySession {
     ]
     /// Statuses of an endpoint that is up and can't read one message.
     private static let rejections: Set = ["400", "413", "415", "422"]
-    /// A message is given up after this number of rejections: about 15 hours.
+    /// A message is given up after this number of rejections: after about 7.6 hours.
     private static let mostRejections = 6
 
     private func fail(

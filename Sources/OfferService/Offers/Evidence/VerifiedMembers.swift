@@ -16,7 +16,7 @@ struct VerifiedMembers: Sendable {
         (self.evidence, self.appTransaction) = (evidence, appTransaction)
     }
 
-    /// Verifies all of it; refuses it as a whole if any of it is not as it must be.
+    /// Verifies all of it; refuses the whole if any part is invalid.
     fileprivate init(_ customer: StatedCustomer, _ reader: AppStoreSignedDataReader, at now: Timestamp) throws(Refusal)
     {
         let signedData = customer.signedData

@@ -32,7 +32,7 @@ package struct SignatureBatch: Sendable {
 
     /// How many bytes a body may have: 8 KiB for each of ``mostRequests``, which is enough for a signed transaction.
     ///
-    /// The event loop verifies all signed data of a body before it serves anybody else, so this bounds that too.
+    /// The service verifies all signed data of a body, so this bounds that work too.
     package static let maximumBytes = 262_144
 
     private static let limits = JSONLimits(

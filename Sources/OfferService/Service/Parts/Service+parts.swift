@@ -64,7 +64,7 @@ extension Service {
             stop: { [ledger, place = ledger.place(), log] in
                 let reason: String
                 do throws(StorageError) {
-                    // The log of a database that was moved away must not be carried over into another one.
+                    // The write-ahead log of a database that was moved away must not be written into another one.
                     guard place?.leadsToSameDatabase() ?? true, try !ledger.removeLog() else { return }
                     reason = "another process has the database open"
                 } catch {

@@ -195,7 +195,7 @@ package final class AppStore: Sendable {
     private struct AnswerEntries {
         var taken = 0
         var leftOut = 0
-        /// Of the first entry that is not signed as it must be.
+        /// The fault of the first entry whose signature is invalid.
         var distrust: String?
 
         /// Rejects an answer with a badly signed entry and no usable one: it may not come from the App Store.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a page must have so that everybody can use it; measured on the page as the browser shows it.
+"""What a page must have so that all people can use it; measured on the page as the browser shows it.
 
 After WCAG 2.2: 1.3.1 and 4.1.2 (names), 1.4.3 (contrast of text, 4.5), 1.4.10 (no sideways scrolling), 1.4.11 (contrast
 of controls and of what charts are made of, 3), 2.4.6 (headings).

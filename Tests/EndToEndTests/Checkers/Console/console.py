@@ -4,7 +4,7 @@
 Usage: console.py SETTINGS SCENARIO…
 SETTINGS is a file in JSON: where the service is, API keys, and what its log holds (see ConsolePlace.swift). Scenarios
 run one after the other in one browser. After each, the browser must not have complained of anything that the scenario
-does not expect, and must have asked nobody but the service.
+does not expect, and must have sent requests to the service only.
 """
 import base64
 import datetime
@@ -701,7 +701,7 @@ def tab_to(walk, selector, text="", limit=60):
     raise Failure(f"Tab does not lead to {selector} {text}")
 
 
-# With somebody in between
+# With an attacker in between
 
 
 class Between:
@@ -808,7 +808,7 @@ def change_key_id(body):
 
 
 def change_log_key(body):
-    """A well-formed key of somebody else, with the id that belongs to it."""
+    """A well-formed key of another signer, with the id that belongs to it."""
     import hashlib
     answer = json.loads(body)
     name = answer["verifierKey"].split("+")[0]
@@ -852,7 +852,7 @@ def tampering(walk):
             browser.find("#proof .notice.bad", "does NOT verify")
             last = browser.run("return [...document.querySelectorAll('#proof .steps li')].at(-1).innerText")
             expect("✗" in last and step in last, f"{change.__name__}: {last}")
-        # What stands beside the bytes counts for nothing.
+        # The console ignores the entry beside the bytes.
         proxy.change = lambda path, body: misquote(body) if path == paths["entry"] else body
         walk.go("nowhere")
         walk.go(f"entries/{index}")

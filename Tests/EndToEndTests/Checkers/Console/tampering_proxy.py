@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A proxy between browser and service that changes answers on their way, as somebody in between could."""
+"""A proxy between browser and service that changes answers on their way, as an attacker in between could."""
 import http.client
 import http.server
 import json
@@ -11,7 +11,7 @@ HOP_BY_HOP = {"connection", "content-length", "transfer-encoding", "date", "keep
 
 
 class QuietServer(http.server.ThreadingHTTPServer):
-    """Browsers drop calls whose answers they no longer need, which is nothing to be told of."""
+    """Browsers drop calls whose answers they no longer need, which is not worth a message."""
 
     daemon_threads = True
 

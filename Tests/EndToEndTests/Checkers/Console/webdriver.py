@@ -26,7 +26,7 @@ class Moved(Failure):
     """The page has drawn another element in the place of this one since it was found, or put it elsewhere."""
 
 
-# As the page is drawn anew while it is used; https://www.w3.org/TR/webdriver2/#errors
+# As the page is redrawn while it is used; https://www.w3.org/TR/webdriver2/#errors
 MOVED = {"stale element reference", "element click intercepted", "element not interactable"}
 
 
@@ -204,7 +204,7 @@ class Browser:
 
 
 class Element:
-    """Something on the page; `find`, if it can be found anew where a view is drawn again while it is used."""
+    """Something on the page; `find`, if given, finds it again in a view that is redrawn while it is used."""
 
     def __init__(self, browser, identity, find=None):
         self.browser = browser

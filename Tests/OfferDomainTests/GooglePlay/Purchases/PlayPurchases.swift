@@ -11,7 +11,7 @@ enum PlayPurchases {
 
     static func key(_ token: String) -> PurchaseKey { PurchaseKey(Array(token.utf8)) }
 
-    /// One that began and ends so many days before ``RuleRow/now``, negative for after.
+    /// A purchase that began and ends these numbers of days before ``RuleRow/now``, negative for after.
     static func purchase(
         _ state: GooglePlayPurchaseState,
         from start: Int? = 40,
@@ -38,7 +38,7 @@ enum PlayPurchases {
 }
 
 extension GooglePlayHistory {
-    /// What is known after purchases were seen, each so many days before ``RuleRow/now``.
+    /// What is known after purchases were seen, each `daysAgo` days before ``RuleRow/now``.
     init(_ seen: (token: String, purchase: GooglePlayPurchase, daysAgo: Int)...) {
         self.init()
         for (token, purchase, daysAgo) in seen { see(token, purchase, daysAgo: daysAgo) }

@@ -14,15 +14,15 @@ struct PurchaseChainTests {
         #expect(history.facts.expiresAt?.value == .ago(days: -20))
     }
 
-    @Test func `tells when the last of a chain ended`() throws {
+    @Test func `returns when the last purchase of a chain ended`() throws {
         let old = try PlayPurchases.purchase(.expired, from: 90, to: 60, for: .forReplacement)
         let new = try PlayPurchases.purchase(.expired, from: 60, to: 12, linked: "old", for: .byCustomer)
         let facts = GooglePlayHistory(("old", old, 60), ("new", new, 12)).facts
         #expect(facts.status?.value == .expired && facts.expiresAt?.value == .ago(days: 12))
     }
 
-    @Test func `takes what was seen before its successor began for outdated`() throws {
-        // The old one was last seen while it ran; that it was replaced is shown by the new one alone.
+    @Test func `treats a purchase that was last seen before its successor began as outdated`() throws {
+        // The old one was last seen while it ran. Only the new one shows that it was replaced.
         let old = try PlayPurchases.purchase(.active, from: 90, to: -300)
         let new = try PlayPurchases.purchase(.expired, from: 60, to: 12, linked: "old")
         #expect(GooglePlayHistory(("old", old, 70), ("new", new, 5)).facts.status?.value == .expired)
@@ -60,7 +60,7 @@ struct PurchaseChainTests {
         #expect(history.relevantPurchases(PlayPurchases.scope, at: RuleRow.now).count == 3)
     }
 
-    @Test func `knows nothing of a chain that goes on where nobody looked, and prefers one that surely runs`() throws {
+    @Test func `knows no status of a chain whose successor was not seen, and prefers a running chain`() throws {
         let moved = try PlayPurchases.purchase(.expired, from: 90, to: 60, for: .forReplacement)
         let ended = try PlayPurchases.purchase(.expired, from: 80, to: 12)
         let running = try PlayPurchases.purchase(.active, from: 10)
@@ -94,7 +94,7 @@ struct PurchaseChainTests {
         var new = try PlayPurchases.purchase(.active, from: 60, linked: "old")
         new.lineItems[0].productID = "gold"
         let history = GooglePlayHistory(("old", old, 1), ("new", new, 1))
-        #expect(history.facts.status?.value == .active, "an upgrade is no reason to win somebody back")
+        #expect(history.facts.status?.value == .active, "an upgrade is no reason to win the customer back")
         let other = GooglePlayScope(productID: try GooglePlayProductID("silver")) { _ in .promotional }
         #expect(history.facts(other, at: RuleRow.now).status == nil)
         #expect(history.facts(other, at: RuleRow.now).subscribedBefore?.value == true)
@@ -121,7 +121,7 @@ struct PlayRedemptionTests {
         #expect(history.redemption?.state == .converted(at: .ago(days: 9)), "what happened, happened")
     }
 
-    @Test func `tells who left, who changed plans, and what was taken back`() throws {
+    @Test func `distinguishes customers who left, customers who changed plans, and revoked purchases`() throws {
         func state(
             _ state: GooglePlayPurchaseState,
             _ cancellation: GooglePlayCancellation? = nil,
@@ -168,7 +168,7 @@ struct PlayRedemptionTests {
         }
     }
 
-    @Test func `dates an offer that came later by when it was seen, and keeps one whose item is gone`() throws {
+    @Test func `dates a later offer by when it was first seen, and keeps it after its item is gone`() throws {
         var history = GooglePlayHistory()
         history.see("a", try PlayPurchases.purchase(.active), daysAgo: 39)
         history.see("a", try PlayPurchases.purchase(.active, offer: "win"), daysAgo: 7)
@@ -186,7 +186,7 @@ struct PlayRedemptionTests {
         #expect(both.facts.offersUsed?.value.map(\.offerID?.text) == ["win"])
         let newAlone = GooglePlayHistory(("new", new, 29))
         #expect(newAlone.redemption == nil)
-        #expect(newAlone.facts.offersSeen?.value.map(\.offerID?.text) == ["win"], "nobody saw it there")
+        #expect(newAlone.facts.offersSeen?.value.map(\.offerID?.text) == ["win"], "the old one was not seen")
         let plain = try PlayPurchases.purchase(.expired, from: 90, to: 30, for: .forReplacement)
         let unseen = GooglePlayHistory(("old", plain, 30), ("new", new, 29))
         #expect(unseen.redemption == nil && unseen.facts.offersUsed?.value.count == 1)
@@ -209,7 +209,7 @@ struct PlayRedemptionTests {
         let twice = GooglePlayHistory(("old", old, 30), ("new", new, 29), ("newer", try changed(from: "new"), 28))
         #expect(twice.facts.offersUsed?.value.count == 1, "changed once more before it came to that")
         let newAlone = GooglePlayHistory(("new", new, 29))
-        #expect(newAlone.redemption == nil && newAlone.facts.offersSeen?.value.count == 1, "nobody saw it there")
+        #expect(newAlone.redemption == nil && newAlone.facts.offersSeen?.value.count == 1, "the old one was not seen")
         let unlinked = GooglePlayHistory(("new", try changed(from: nil), 29))
         #expect(unlinked.redemption?.offer.offerID == "win", "it is of no other purchase")
     }

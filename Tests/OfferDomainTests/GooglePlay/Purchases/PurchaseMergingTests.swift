@@ -46,7 +46,7 @@ struct PurchaseMergingTests {
         #expect(one.merged(with: other) == other.merged(with: one))
     }
 
-    @Test func `does not mind in which order the store tells items`() throws {
+    @Test func `gives the same result for line items in any order`() throws {
         var purchase = try PlayPurchases.purchase(.active)
         purchase.lineItems += try PlayPurchases.purchase(.active, offer: "a").lineItems
         var turned = purchase
@@ -56,7 +56,7 @@ struct PurchaseMergingTests {
 }
 
 extension SplitMix {
-    /// A few answers about five purchases, of few instants, and what notifications tell beside them.
+    /// A few answers about five purchases, at few instants, and what notifications report as well.
     mutating func purchasePieces() throws -> [GooglePlayHistory] {
         try (0..<Int.random(in: 1...10, using: &self)).map { _ in
             var history = GooglePlayHistory()

@@ -2,12 +2,12 @@
 import OfferService
 
 extension TestService {
-    /// A request for many signatures, each of whose `bodies` could be one of a request of its own.
+    /// A request for many signatures, with `bodies` that could each be the body of a single request.
     func batch(as caller: String = "backend", _ bodies: [String]) -> Call {
         batch(as: caller, body: #"{"requests": [\#(bodies.joined(separator: ", "))]}"#)
     }
 
-    /// The same with `body` as it stands.
+    /// A batch request with exactly `body`.
     func batch(as caller: String = "backend", body: String) -> Call {
         var call = call(as: caller, body)
         call.path = "/v1/app-store/promotional-offers/signatures/batch"

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(arguments: Wire.ofRun)
-    func `gives a retry the same grants, signed and recorded anew`(wire: Wire) async throws {
+    func `gives a retry the same grants, and signs and records them again`(wire: Wire) async throws {
         try await withService(wire) { service in
             let call = call(service, Self.bodies + [offerBody("nothing")])
             let first = try await service.send(call)
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// A grant was decided for one offer; a retry must not turn it into another one, and the others are not touched.
-    @Test func `refuses the one whose offer has become another one since`() async throws {
+    @Test func `refuses only the retried request with a changed store offer, and grants the other`() async throws {
         try await withService { service in
             let other = offerBody("open").replacing("com.example.app", with: "com.example.other")
             let call = call(service, [offerBody("open"), other])

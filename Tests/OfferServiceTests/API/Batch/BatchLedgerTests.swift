@@ -10,7 +10,7 @@ import Testing
 /// What a batch is granted is committed together, and caps hold within it and between batches.
 @Suite(.overBothEngines) struct BatchLedgerTests {
     @Test(arguments: Wire.ofRun)
-    func `grants a customer who is named twice by the first of both, and no more`(wire: Wire) async throws {
+    func `grants only the first of several requests for one customer in a batch`(wire: Wire) async throws {
         try await withService(wire) { service in
             let bodies = ["ada", "grace", "ADA", "ada", "edsger"].map { customerBody("once", $0) }
             let reply = try await service.send(service.batch(bodies))

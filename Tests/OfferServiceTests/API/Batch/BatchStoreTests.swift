@@ -4,13 +4,13 @@ import OfferService
 import TestSupport
 import Testing
 
-/// Batches some of whose requests need the store.
+/// Batches with some requests that need the store.
 struct BatchStoreTests {
     /// No attempt ends by itself while a test goes on.
     private static let patience = RetryPolicy(attempts: 2, attemptMilliseconds: 300_000, overallMilliseconds: 300_000)
 
     @Test(arguments: Wire.ofRun)
-    func `asks the store about all who need it at once, after what needs none is on record`(wire: Wire) async throws {
+    func `records what needs no store, then asks the store about all others at the same time`(wire: Wire) async throws {
         try await withStoreService(wire, retries: Self.patience) { world in
             let needy = try (0..<3).map { try world.batchBody("lapsed", of: try world.leaver("leaver-\($0)")) }
             let stated = world.body("open", #""facts": {"subscribedBefore": true}"#)
@@ -29,7 +29,7 @@ struct BatchStoreTests {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `puts off those alone of whom the store says nothing, and grants the rest again on a retry`(
+    func `postpones only requests with a failed store lookup, and repeats other grants on a retry`(
         wire: Wire
     ) async throws {
         try await withStoreService(wire) { world in
@@ -49,7 +49,7 @@ struct BatchStoreTests {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `grants again what was on record when the rest could not be, once that can`(wire: Wire) async throws {
+    func `repeats the recorded grants on a retry after the rest could not be recorded`(wire: Wire) async throws {
         let faults = Faults()
         try await withStoreService(wire, wrap: faults.wrap) { world in
             let needy = try world.batchBody("lapsed", of: try world.leaver("leaver"))
@@ -71,7 +71,7 @@ struct BatchStoreTests {
 }
 
 extension StoreService {
-    /// Makes a customer of that name who left 40 days ago, and answers a transaction of theirs.
+    /// Makes a customer with that name who left 40 days ago, and returns one of the customer's transactions.
     fileprivate func leaver(_ name: String) throws -> String {
         let customer = FakeAppStore.Customer(
             name,

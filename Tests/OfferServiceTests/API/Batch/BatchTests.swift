@@ -8,7 +8,7 @@ import Testing
 
 /// Many requests in one body: each has what it would have alone.
 struct BatchTests {
-    /// The body of a request for a customer who left too lately.
+    /// The body of a request for a customer who left too recently.
     private static let tooEarly = offerBody("lapsed").replacing(
         #"{"subscribedBefore": true}"#,
         with: #"{"status": "expired", "expiresAt": "2026-06-11T12:00:00Z"}"#
@@ -55,7 +55,7 @@ struct BatchTests {
         }
     }
 
-    /// Bodies that are refused, whoever reads them.
+    /// Bodies that are refused for every caller.
     static let refused = [
         offerBody("nothing"),
         offerBody("open").replacing("pro.monthly", with: "pro.weekly"),
@@ -73,7 +73,7 @@ struct BatchTests {
     ]
 
     @Test(arguments: Wire.ofRun)
-    func `answers what is refused as a request of its own would be, and loses none of the others`(
+    func `gives each refused request the answer of a single call, and keeps the other requests`(
         wire: Wire
     ) async throws {
         try await withService(wire) { service in
@@ -194,7 +194,7 @@ struct BatchTests {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `asks who is there once, and of each request whether it is theirs to ask`(wire: Wire) async throws {
+    func `authenticates a batch once, and authorizes each of its requests`(wire: Wire) async throws {
         try await withService(wire) { service in
             let bodies = [offerBody("open"), offerBody("open").replacing("com.example.app", with: "com.example.other")]
             #expect(try await service.send(service.batch(as: "nobody", bodies)).problem == "unauthenticated")
@@ -220,7 +220,7 @@ struct BatchTests {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `refuses each request whose key is off, or all while the service is sealed`(wire: Wire) async throws {
+    func `refuses each request that needs a disabled key, or all while the service is sealed`(wire: Wire) async throws {
         try await withService(wire) { service in
             let bodies = [offerBody("open"), offerBody("open").replacing("com.example.app", with: "com.example.other")]
             var disable = service.call(as: "admin", "{}")

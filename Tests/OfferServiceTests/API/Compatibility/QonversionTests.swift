@@ -21,7 +21,7 @@ struct QonversionTests {
         return #"{"product": "com.example.monthly", \#(account)"app_bundle_id": "\#(bundle)"}"#
     }
 
-    /// A customer whom the App Store told of.
+    /// A customer that an App Store notification reported.
     private func withKnownCustomer(
         _ wire: Wire = .inProcess,
         _ body: (StoreService) async throws -> Void
@@ -35,7 +35,7 @@ struct QonversionTests {
     }
 
     @Test(arguments: Wire.allCases)
-    func `signs for a customer whom the ledger knows, for the token as it was given`(wire: Wire) async throws {
+    func `signs for a customer in the ledger, with the token exactly as it was sent`(wire: Wire) async throws {
         try await withKnownCustomer(wire) { world in
             for token in [world.token, world.token.uppercased()] {
                 let reply = try await world.service.send(call(as: "backend", world.service, body(token: token)))

@@ -68,7 +68,7 @@ struct RevenueCatTests {
         return try #require(offers.first)
     }
 
-    /// Runs `body` beside a customer whose transactions name the token, and one whose name none.
+    /// Runs `body` with a signed transaction that names the token, and with one that names no token.
     private func withCustomer(
         _ wire: Wire = .inProcess,
         _ body: (StoreService, _ signed: String, _ withoutToken: String) async throws -> Void
@@ -229,7 +229,7 @@ struct RevenueCatTests {
         }
     }
 
-    @Test func `an SDK's public key stands for the caller that it was given to, on these calls alone`() async throws {
+    @Test func `an SDK's public key authenticates its caller on these calls only`() async throws {
         try await withCustomer { world, signed, _ in
             let key = "appl_AbCdEfGhIjKlMnOpQrStUvWxYz"
             let bundle: Set<AppName> = [try AppName("com.example.app")]

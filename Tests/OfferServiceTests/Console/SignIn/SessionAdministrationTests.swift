@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func `a sign-in whose session was ended begins no other`() async throws {
+    @Test func `a sign-in does not begin a second session after its session was ended`() async throws {
         try await withSignIn { place async throws in
             var attempt = try await place.begin()
             attempt.reuses = true

@@ -26,7 +26,7 @@ struct LogFileTests {
         #expect(mode == 0o600)
     }
 
-    @Test func `a test makes no file, which would belong to whoever runs it, and writes to one that is there`() throws {
+    @Test func `a test writes to an existing file and does not create one, which its user would own`() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path(of: "log")
         let stream = LogStream(id: "own", target: .file(path), categories: [])
@@ -39,7 +39,7 @@ struct LogFileTests {
         #expect(try text(path).hasPrefix("{\"index\":0}\n{\"test\":"))
     }
 
-    @Test func `a file that was renamed or removed is made anew`() throws {
+    @Test func `a file that was renamed or removed is created again`() throws {
         let folder = try TemporaryDirectory()
         let (path, old) = (folder.path(of: "log"), folder.path(of: "log.1"))
         let file = LogFile(path: path)

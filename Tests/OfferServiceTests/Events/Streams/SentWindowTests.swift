@@ -85,7 +85,7 @@ struct SentWindowTests {
         #expect(window.restart(next: 300, wasReset: false, at: 40_000) == 0)
     }
 
-    @Test func `what somebody asked for again counts as sent for the first time`() {
+    @Test func `a batch that is requested again counts as sent for the first time`() {
         var window = SentWindow()
         for time in Int64(1)...7 {
             window.add(7, upTo: 8, bytes: 100, at: time * 1000)

@@ -196,7 +196,7 @@ struct GooglePlayAPITests {
     }
 
     @Test
-    func `an account without rights keeps its token, and whoever runs the service is told`() async throws {
+    func `keeps the token of an account without rights, and logs the missing rights`() async throws {
         let play = try TestGooglePlay { _ in .googleError(401, "permissionDenied") }
         for _ in 0..<3 {
             #expect(await failure { try await play.lookUp() } == .notPermitted(reason: "permissionDenied"))

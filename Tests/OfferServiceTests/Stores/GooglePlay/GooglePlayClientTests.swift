@@ -88,7 +88,7 @@ struct GooglePlayClientTests {
     }
 
     @Test
-    func `asks where it is told to, whatever the account's file says, and without rights is told so`() async throws {
+    func `ignores the token address in the account's file, and reports missing rights`() async throws {
         let other: FakeMembers = ["token_uri": "https://thief.example/token"]
         try await withPlace(email: "other@example-project.iam.gserviceaccount.com", changing: other) { place, _ in
             #expect(try await place.lookUp("x") == .notFound)

@@ -249,7 +249,7 @@ struct GooglePlayFakeTests {
     }
 
     @Test(arguments: [FakeTLSCertificate.otherAuthority, .otherAddress, .expired])
-    func `tells nobody anything who can't show the right certificate`(certificate: FakeTLSCertificate) async throws {
+    func `sends no request to a server without the right certificate`(certificate: FakeTLSCertificate) async throws {
         try fake.setTLS(certificate)
         let token = try fake.buy(.init("premium")).token
         try await withAPI { (api, _) async throws in

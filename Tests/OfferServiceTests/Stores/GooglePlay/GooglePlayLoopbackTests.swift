@@ -13,7 +13,7 @@ import Testing
 
 @testable import Ledger
 
-/// A small Google on loopback: gives a token only for an assertion that verifies and whose signing is on record.
+/// A small Google on loopback: it gives a token only if the assertion verifies and its signing is on record.
 private struct SmallGoogle: Responder {
     let accountKey: RSAPublicKey
     let signingKey: RSAPrivateKey
@@ -65,7 +65,7 @@ private struct SmallGoogle: Responder {
 
     private func keys() -> String {
         let der = signingKey.publicKey.spki
-        // The modulus of a key of 2048 bits stands before the five bytes of its exponent.
+        // The modulus of a 2048-bit key comes right before the five bytes of its exponent.
         let modulus = String(decoding: Base64.encodeURL(Array(der[(der.count - 261)..<(der.count - 5)])), as: UTF8.self)
         return #"{"keys":[{"kty":"RSA","alg":"RS256","use":"sig","kid":"k","n":"\#(modulus)","e":"AQAB"}]}"#
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import Configuration
 @testable import OfferService
 
-/// A key of Google's, of which there are two.
+/// One of Google's two keys.
 private struct PushKey: Sendable {
     let id: String
     let privateKey: RSAPrivateKey

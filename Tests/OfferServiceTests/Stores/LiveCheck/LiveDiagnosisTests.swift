@@ -6,11 +6,11 @@ import Testing
 @testable import Configuration
 @testable import OfferService
 
-/// What is made of the App Store's answers, and what people are told.
+/// How the live check interprets the App Store's answers, and what it reports.
 @Suite("Live check: diagnosis")
 struct LiveDiagnosisTests {
     @Test(arguments: DiagnosisRow.all)
-    func `says what is wrong, as far as the answers tell`(_ row: DiagnosisRow) throws {
+    func `reports what is wrong, as far as the answers show it`(_ row: DiagnosisRow) throws {
         let report = LiveReport(entries: try row.entries.map { try $0.entry() })
         let text = report.lines.joined(separator: " ").split(separator: " ").joined(separator: " ")
         for phrase in row.says { #expect(text.contains(phrase), "\(report.lines.joined(separator: "\n"))") }

@@ -29,11 +29,11 @@ struct RevocationTests {
         let place = try RevocationPlace()
         try place.store.setOCSP(.revoked, about: which)
         let expected = SignedDataError.chain(.revoked(which == .leaf ? .leaf : .intermediate))
-        #expect(place.fault() == nil, "nobody knows yet")
+        #expect(place.fault() == nil, "the service does not know of it yet")
         #expect(try await eventually { place.fault() == expected })
         #expect(expected.label == "certificate-revoked")
         #expect(place.monitor.warnings.map(\.name) == ["certificate-revoked"])
-        // It is in force before anybody is told.
+        // The revocation is in force before the log reports it.
         let isTold = try await eventually {
             place.log.lines.contains { $0.contains(#""level":"error""#) && $0.contains("revoked") }
         }
@@ -85,7 +85,7 @@ struct RevocationTests {
     }
 
     @Test
-    func `a responder that hangs keeps nobody waiting, and is asked once`() async throws {
+    func `a hanging responder delays no request, and is asked once`() async throws {
         let place = try RevocationPlace()
         try place.store.misbehave(.hang, at: .ocsp)
         await withTaskGroup(of: Bool.self) { group in
@@ -100,7 +100,7 @@ struct RevocationTests {
     }
 
     @Test
-    func `an old answer is used up to its end while nobody gives a new one`() async throws {
+    func `uses an old answer until it expires while the responder gives no new one`() async throws {
         let place = try RevocationPlace(.required)
         _ = place.fault()
         #expect(try await eventually { place.questions("good") == 2 })
@@ -117,7 +117,7 @@ struct RevocationTests {
     }
 
     @Test
-    func `answers are renewed though nobody asks`() async throws {
+    func `renews answers without new requests`() async throws {
         let place = try RevocationPlace()
         _ = place.fault()
         #expect(try await eventually { place.questions("good") == 2 })
@@ -135,7 +135,7 @@ struct RevocationTests {
     }
 
     @Test
-    func `what was not verified makes nobody call anybody`() async throws {
+    func `asks no responder about data that fails verification`() async throws {
         let place = try RevocationPlace()
         let faults: [FakeAppStore.Fault] = [
             .otherRoot, .otherRootShownAsOurs, .otherIntermediateKey, .badSignature, .tampered, .leafFromLeaf,
@@ -155,7 +155,7 @@ struct RevocationTests {
     }
 
     @Test
-    func `a certificate without a responder is told of`() async throws {
+    func `reports a certificate without a responder`() async throws {
         let place = try RevocationPlace()
         let jws = Array(try place.store.signPayload(["a": 1], fault: .leafWithoutResponder).utf8)
         #expect(place.fault(of: jws) == nil)
@@ -164,7 +164,7 @@ struct RevocationTests {
     }
 
     @Test
-    func `so many certificates are known and no more, those that were revoked longest`() throws {
+    func `keeps a limited number of certificates, and drops revoked ones last`() throws {
         let place = try RevocationPlace()
         let chain = try place.verifier.verify(place.jws, at: place.clock.now.seconds).chain
         let certificates = [chain.leaf, chain.intermediate, chain.root]

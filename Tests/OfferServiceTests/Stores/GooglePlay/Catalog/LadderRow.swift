@@ -6,7 +6,7 @@ import Testing
 struct LadderRow: CustomTestStringConvertible, Sendable {
     let code: String
     let what: String
-    /// Whether the store says two things of which it may say only one, so that to take one away is to mend it.
+    /// Whether the store states two things that exclude each other, so that removing one fixes the offer.
     let isContradiction: Bool
     private let change: @Sendable (inout ListedSample) throws -> Void
 

@@ -7,7 +7,7 @@ import Testing
 @Suite("Google Play: the ladder")
 struct OfferLadderTests {
     @Test(arguments: LadderRow.all)
-    func `refuses an offer of which one thing is wrong, and names it`(row: LadderRow) throws {
+    func `refuses an offer with one fault, and names the fault`(row: LadderRow) throws {
         #expect(try row.sample().code() == row.code)
     }
 

@@ -26,7 +26,7 @@ struct PlayCatalogCacheTests {
     }
 
     @Test
-    mutating func `uses a copy for five minutes, then reads it anew behind it, once`() {
+    mutating func `uses a copy for five minutes, then refreshes it once while it is still used`() {
         fill()
         let (young, old) = (start.adding(minutes: 5), start.adding(minutes: 5).adding(milliseconds: 1))
         #expect(shelf.take(app, at: young) == .use(playCatalog(readAt: start)))
@@ -62,7 +62,7 @@ struct PlayCatalogCacheTests {
     }
 
     @Test
-    mutating func `learns nothing from a reading that was given up`() {
+    mutating func `ignores a reading that was cancelled`() {
         #expect(shelf.take(app, at: start) == .read)
         _ = shelf.settle(app, .failure(.cancelled), askedAt: start)
         #expect(shelf.take(app, at: start) == .read)
@@ -85,7 +85,7 @@ struct PlayCatalogCacheTests {
     }
 
     @Test
-    mutating func `holds so many apps, and lets go of the one not used for longest`() throws {
+    mutating func `holds a limited number of apps, and drops the least recently used one`() throws {
         let apps = try (1...4).map { try PackageName("com.example.app\($0)") }
         for (minute, app) in apps.prefix(3).enumerated() {
             _ = shelf.take(app, at: start.adding(seconds: minute))

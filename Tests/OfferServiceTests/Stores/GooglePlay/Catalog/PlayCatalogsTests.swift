@@ -8,7 +8,7 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// Lists what it is told to, and counts how often it is asked.
+/// Gives scripted answers, and counts how often it is asked.
 private final class ScriptedListing: GooglePlayListing {
     typealias Answer = Result<[JSONDocument], StoreError>
 
@@ -72,7 +72,7 @@ struct PlayCatalogsTests {
     }
 
     @Test
-    func `keeps nobody waiting who has a copy, and reads it anew meanwhile`() async throws {
+    func `answers from an old copy at once, and reads the catalog again meanwhile`() async throws {
         let gate = Gate()
         let listing = ScriptedListing { index in
             if index > 0 { await gate.pass() }
@@ -82,7 +82,7 @@ struct PlayCatalogsTests {
         let first = clock.now
         _ = try await playCatalogs.current(app, at: first)
         clock.advance(seconds: 301)
-        // The second reading stands at the gate, and yet all of these are answered.
+        // The second reading waits at the gate, but all of these are answered.
         for _ in 0..<10 { #expect(try await playCatalogs.current(app, at: clock.now).readAt == first) }
         try await #require(eventually { listing.count == 2 })
         gate.open()
@@ -131,7 +131,7 @@ struct PlayCatalogsTests {
     }
 
     @Test
-    func `counts and tells of entries that can't be used`() async throws {
+    func `counts and logs entries that can't be used`() async throws {
         let page = try JSONDocument(listing: #"{"subscriptions":[{"productId":"premium"},{}]}"#)
         let playCatalogs = playCatalogs(ScriptedListing { _ in .success([page]) })
         #expect(try await playCatalogs.current(app, at: clock.now).unusableCount == 2)

@@ -42,8 +42,8 @@ extension Tree {
         }
     }
 
-    /// The same with another value at `pointer`, whose parent must be there; `nil` takes a member or element away, and an
-    /// index one past the last adds an element.
+    /// A copy with another value at `pointer`; the parent must exist, `nil` removes a member or element, and an index
+    /// one past the last adds an element.
     func with(_ value: Tree?, at pointer: String) -> Tree {
         guard !pointer.isEmpty else { return value ?? .null }
         let steps = pointer.dropFirst().split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

@@ -16,7 +16,7 @@ package struct EligibilityPreview: Sendable {
 
     /// Why an eligible customer can't have the offer now.
     package enum Obstacle: Hashable, Sendable {
-        /// At Google Play, it is not set up as it must be.
+        /// It is set up wrong at Google Play.
         case fault(OfferFault)
         /// A store did not answer, so the decision lacks facts.
         case storeUnavailable
