@@ -56,7 +56,7 @@ extension EndToEnd {
             let statements = [
                 "DELETE FROM audit_entries WHERE entry_index = (SELECT max(entry_index) / 2 FROM audit_entries)",
                 "UPDATE audit_entries SET entry = \(spoilt) WHERE entry_index = 9",
-                // The service may have stopped amid carrying grants over, when some stand in both places.
+                // A grant may be in both tables.
                 "DELETE FROM grants_by_time WHERE place < 100 * 256; DELETE FROM grants WHERE entry_index < 100",
                 "UPDATE grants_per_day SET granted = granted + 1",
             ]

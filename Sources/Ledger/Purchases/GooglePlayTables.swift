@@ -143,7 +143,6 @@ package struct GooglePlayTables {
     private func add(_ predecessor: PurchaseKey, before purchase: PurchaseKey) throws(StorageError) {
         try connection.insert([.blob(purchase.bytes), .blob(predecessor.bytes)], into: Self.links)
     }
-
 }
 
 /// Visits linked chains, purchases or subscriptions, each once, up to `limit`.

@@ -121,11 +121,11 @@ package enum LedgerSchema {
 
     /// What was granted, by customer and by day, and the keys of retries.
     ///
-    /// A customer's grants are in `grants_by_time` and `grants` together; `GrantTable` reads both.
+    /// On SQLite, a customer's grants are in `grants_by_time` and `grants` together; `GrantTable` reads both.
     private static let grants: [StaticString] = [
         """
         CREATE TABLE grants (
-            -- Grants by customer. PostgreSQL: all grants. SQLite: grants under secondary keys, and of customers with many.
+            -- Grants by customer. PostgreSQL: all. SQLite: of customers with many, whose key changed, or who used one.
             subject BLOB NOT NULL,                  -- a customer, or a chain or purchase that a grant counts for
             offer_key BIGINT NOT NULL,
             grant_id BLOB NOT NULL,

@@ -180,10 +180,13 @@ struct PlayService: Sendable {
         """,
         "SELECT 'link ' || quote(purchase) || quote(predecessor) FROM google_play_links ORDER BY purchase, predecessor",
         """
-        SELECT 'customer ' || quote(subject) || quote(subscription)
+        SELECT 'customer ' || quote(subject) || quote(store) || quote(subscription)
         FROM subscription_customers ORDER BY subject, subscription
         """,
-        "SELECT 'message ' || quote(notification_id) || quote(sent_at) FROM store_notifications ORDER BY notification_id",
+        """
+        SELECT 'message ' || quote(notification_id) || quote(store) || quote(sent_at)
+        FROM store_notifications ORDER BY notification_id
+        """,
         """
         SELECT 'redemption ' || quote(subscription) || quote(product_id) || quote(base_plan_id) || quote(offer_id)
             || quote(offer_key) || quote(state) || quote(redeemed_at) || quote(settled_at) || quote(grant_id)

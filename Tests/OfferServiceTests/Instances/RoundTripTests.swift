@@ -101,26 +101,47 @@ import TransparencyLog
         }
     }
 
+    @Test func `what another instance grants while a batch's questions wait for the lock counts`() async throws {
+        let relay = try PostgreSQLRelay(.shared())
+        try await withService(wrap: Self.wrap(relay)) { service in
+            let other = LedgerWriter(connection: try service.ledger.openPatiently())
+            let customer = #""customerId": "customer-1""#
+            #expect(try await service.sign(offer: "twice_a_month", customer).status == 200)
+            try other.begin(at: service.clock.now)
+            let before = relay.counts.statements
+            async let reply = service.sign(offer: "twice_a_month", customer)
+            #expect(try await eventually { relay.counts.statements > before })
+            try Self.grantAgain(through: other, at: service.clock.now)
+            try other.commit()
+            #expect(try await reply.status == 403)
+        }
+    }
+
+    /// Grants the first grant's offer to its customer once more, in the open transaction of another instance.
+    private static func grantAgain(through other: LedgerWriter, at now: Timestamp) throws {
+        let first = try #require(
+            try other.grants.connection.first(SQL("SELECT subject, offer_key FROM grants ORDER BY entry_index")) {
+                row in
+                (subject: row.blob(0), offer: row.integer(1))
+            }
+        )
+        let entry = try other.append(.serviceStopped)
+        let id = UniqueID.version7(at: now, 1, 1)
+        try other.grants.add(id, of: first.offer, to: first.subject, entry: entry)
+    }
+
     @Test func `what another instance has granted meanwhile counts, in the same round trips`() async throws {
         let relay = try PostgreSQLRelay(.shared())
         try await withService(wrap: Self.wrap(relay)) { service in
-            let connection = try service.ledger.openPatiently()
-            let other = LedgerWriter(connection: connection)
+            let other = LedgerWriter(connection: try service.ledger.openPatiently())
             func ask() async throws -> Int {
                 try await service.sign(offer: "twice_a_month", #""customerId": "customer-1""#).status
             }
             #expect(try await ask() == 200)
             try other.add(1)
             #expect(try await service.sign(offer: "once", #""customerId": "customer-2""#).status == 200)
-            let first = try #require(
-                try connection.first(SQL("SELECT subject, offer_key FROM grants ORDER BY entry_index LIMIT 1")) { row in
-                    (subject: row.blob(0), offer: row.integer(1))
-                }
-            )
             try other.begin(at: service.clock.now)
-            let entry = try other.append(.serviceStopped)
-            let id = UniqueID.version7(at: service.clock.now, 1, 1)
-            try other.grants.add(id, of: first.offer, to: first.subject, entry: entry)
+            try Self.grantAgain(through: other, at: service.clock.now)
             try other.commit()
             relay.reset()
             #expect(try await ask() == 403)

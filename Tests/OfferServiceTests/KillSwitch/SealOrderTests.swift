@@ -116,7 +116,7 @@ import Testing
             faults.failCommits(Faults.diskFull)
             let reply = try await service.act("/v1/seal", body: #"{"reason": "leak"}"#)
             #expect(reply.status == 503 && reply.problem == "audit-unavailable", "\(reply)")
-            #expect(reply.json["detail"].text?.contains("is off") == true)
+            #expect(reply.json["detail"].text?.contains("is in effect") == true)
             #expect(try await service.sign(offer: "open").problem == "sealed")
             let ready = try await service.send(.get("/health/ready")).json["obstacles"].elements
             #expect(ready.contains { $0["detail"].text?.contains("not on record yet") == true }, "\(ready)")

@@ -26,9 +26,9 @@ import Testing
 
     /// A table that limits the offsets in a block, and those with one prefix.
     private static func table(_ place: LogPlace, ofBlock: Int, ofPrefix: Int) throws -> GrantOffsetTable {
-        var policy = CompactionOptions()
-        (policy.mostOffsetsOfBlock, policy.mostOffsetsOfPrefix) = (ofBlock, ofPrefix)
-        return GrantOffsetTable(connection: try place.ledger.openPatiently(), policy: policy)
+        var options = CompactionOptions()
+        (options.mostOffsetsOfBlock, options.mostOffsetsOfPrefix) = (ofBlock, ofPrefix)
+        return GrantOffsetTable(connection: try place.ledger.openPatiently(), options: options)
     }
 
     private static func subject(_ prefix: Int) -> [UInt8] {

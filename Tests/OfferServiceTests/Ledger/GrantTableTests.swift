@@ -327,7 +327,7 @@ import Testing
         try world.expect(world.durable)
     }
 
-    @Test(.aboutSQLite) func `a grant may count for more names than its entry has rows`() throws {
+    @Test func `a grant may count for more names than its entry has rows`() throws {
         let world = try World(seed: 5)
         let many = (0..<300).map { Array(SHA256.digest(of: Array("name-\($0)".utf8)).bytes.prefix(16)) }
         for entry in 0..<2 as Range<Int64> {
@@ -340,13 +340,14 @@ import Testing
             try world.connection.commit()
             world.table.committed(nextEntry: entry + 1)
         }
-        #expect(try world.count("SELECT count(*) FROM grants_by_time") == 512)
+        let inLog: Int64 = TestedEngine.isPostgreSQL ? 0 : 512
+        #expect(try world.count("SELECT count(*) FROM grants_by_time") == inLog)
         try world.expect(world.durable)
         for subject in many { #expect(try world.table.grants(of: 1, to: subject).count == 2) }
         try world.table.compactAll()
-        // More than an entry has rows for are there at once.
+        // More than an entry has rows for are there at once; on a server all are.
         let copied = try world.count("SELECT count(*) FROM grants WHERE entry_index IN (0, 1)")
-        #expect(copied == 88)
+        #expect(copied == 600 - inLog)
         try world.reopen()
         for subject in many { #expect(try world.table.grants(of: 1, to: subject).count == 2) }
     }

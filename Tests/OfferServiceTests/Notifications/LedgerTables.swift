@@ -37,7 +37,7 @@ extension TestService {
         FROM app_store_transactions ORDER BY chain, transaction_key
         """,
         """
-        SELECT 'customer ' || quote(subject) || quote(subscription)
+        SELECT 'customer ' || quote(subject) || quote(store) || quote(subscription)
         FROM subscription_customers ORDER BY subject, subscription
         """,
         """
@@ -45,7 +45,7 @@ extension TestService {
         FROM subscription_holders ORDER BY subscription, kind
         """,
         """
-        SELECT 'notification ' || quote(notification_id) || quote(sent_at)
+        SELECT 'notification ' || quote(notification_id) || quote(store) || quote(sent_at)
         FROM store_notifications ORDER BY notification_id
         """,
         """

@@ -14,7 +14,7 @@ struct Compaction {
 extension GrantLog {
     /// Whether there are enough new grants to add some of their offsets to the blocks.
     var isCompactionDue: Bool {
-        let most = max(compactsAbove, policy.mostNewGrants(ofLog: nextEntry))
+        let most = max(compactsAbove, options.mostNewGrants(ofLog: nextEntry))
         return !isStale && (compaction != nil || memtable.count > most)
     }
 
@@ -29,7 +29,7 @@ extension GrantLog {
             try connection.transaction { () throws(StorageError) in try addSome(&current) }
         } catch {
             // There may be no room on the disk; requests must not wait until there is.
-            compactsAbove = memtable.count + policy.fewestGrants
+            compactsAbove = memtable.count + options.fewestGrants
             throw error
         }
         guard current.hasAll else {
@@ -45,7 +45,7 @@ extension GrantLog {
     /// Adds none if another connection wrote meanwhile, since it may have removed grants; ``begun()`` sees that too.
     private func addSome(_ current: inout Compaction) throws(StorageError) {
         guard try connection.stampOfOthers() == stampOfOthers else { return }
-        let (all, share) = (GrantOffset.prefixes.upperBound, policy.offsetsPerTransaction)
+        let (all, share) = (GrantOffset.prefixes.upperBound, options.offsetsPerTransaction)
         let width = max(1, all * share / max(1, memtable.count))
         let prefixes = current.prefix..<min(all, current.prefix + width)
         try blocks.add(memtable.offsets(in: prefixes, before: current.end), in: prefixes) { subject in

@@ -7,18 +7,18 @@ import Storage
 /// Customers come in no order, so storing grants by customer would write a database page for each grant. A grant is
 /// written at the end of the log instead. Its offset is first in a table in memory, which can be made again from the
 /// log. Compaction moves it into sorted blocks on disk. A filter of all subjects with grants avoids most look-ups. A
-/// few grants are also, or only, in `grants`: those of subjects with many. Used by one thread, inside an open
+/// few grants are also, or only, in `grants`: those of subjects with many, whose key changed, or who used one. Used by one thread, inside an open
 /// transaction. See decision 46.
 final class GrantLog {
     let connection: any DatabaseConnection
-    let policy: CompactionOptions
+    let options: CompactionOptions
     /// The offsets of the newest grants.
     var memtable = GrantMemtable()
     /// The offsets of the others.
     let blocks: GrantOffsetTable
     /// Which subjects may have grants; `nil` where all are looked up.
     var granted: GrantFilter?
-    /// The newest commit of another connection.
+    /// Changes when another connection commits.
     private(set) var stampOfOthers: Int64?
     /// The memtable has the offsets of all grants before this entry that are not in ``blocks``.
     private(set) var nextEntry: Int64 = 0
@@ -36,11 +36,11 @@ final class GrantLog {
     private static let mostKnownEntries = 4
 
     /// With `looksForAll`, nothing is read to know which subjects have no grants.
-    init(_ connection: any DatabaseConnection, _ policy: CompactionOptions, looksForAll: Bool) {
+    init(_ connection: any DatabaseConnection, _ options: CompactionOptions, looksForAll: Bool) {
         self.connection = connection
-        self.policy = policy
-        blocks = GrantOffsetTable(connection: connection, policy: policy)
-        granted = looksForAll ? nil : GrantFilter(room: policy.filterRoom)
+        self.options = options
+        blocks = GrantOffsetTable(connection: connection, options: options)
+        granted = looksForAll ? nil : GrantFilter(room: options.filterRoom)
     }
 
     // MARK: - Transactions
@@ -102,7 +102,7 @@ final class GrantLog {
     func fillFilter(ofLog entries: Int64) throws(StorageError) {
         guard isFilterDue, var granted else { return }
         self.granted = nil
-        try granted.readSome(policy.rowsAtOnce, ofLog: entries, from: connection)
+        try granted.readSome(options.rowsAtOnce, ofLog: entries, from: connection)
         self.granted = granted
     }
 
@@ -177,7 +177,7 @@ final class GrantLog {
     /// A subject with many grants has the others there, where one look-up finds them.
     func add(_ grantID: UniqueID, of offerKey: Int64, to subject: [UInt8], entry: Int64) throws(StorageError) -> Bool {
         try refresh()
-        let isFrequent = try entries(of: subject).count >= policy.mostOffsetsOfSubject
+        let isFrequent = try entries(of: subject).count >= options.mostOffsetsOfSubject
         granted?.insert(subject)
         if newest.entry != entry { newest = (entry, 0) }
         if isFrequent || newest.rows == GrantLogRow.mostOfAnEntry { return false }
@@ -212,7 +212,7 @@ final class GrantLog {
         }
     }
 
-    /// Removes the grants of a subject that compaction has copied to `grants`, which have no offsets.
+    /// Removes the grants of a subject that are in `grants` too, once the others are moved out.
     func removeCopied(of subject: [UInt8]) throws(StorageError) {
         guard mayHaveCopies(subject) else { return }
         try connection.run(

@@ -7,7 +7,7 @@ import Storage
 /// by one thread, inside an open transaction.
 struct GrantOffsetTable {
     let connection: any DatabaseConnection
-    var policy = CompactionOptions()
+    var options = CompactionOptions()
 
     /// Every grant that was recorded before this entry has its offset here, or is in `grants`.
     func end() throws(StorageError) -> Int64 {
@@ -52,8 +52,8 @@ struct GrantOffsetTable {
             guard next > start else { continue }
             block.merge(Array(offsets[start..<next]))
             start = next
-            for offset in block.takeFrequent(moreThan: policy.mostOffsetsOfPrefix) { try copy(offset, copying) }
-            for part in block.split(atMost: policy.mostOffsetsOfBlock) { try write(part) }
+            for offset in block.takeFrequent(moreThan: options.mostOffsetsOfPrefix) { try copy(offset, copying) }
+            for part in block.split(atMost: options.mostOffsetsOfBlock) { try write(part) }
         }
     }
 
