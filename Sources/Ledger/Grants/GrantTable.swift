@@ -4,7 +4,7 @@ package import Storage
 
 /// All grants by subject, which caps are counted from; used by one thread, inside an open transaction.
 ///
-/// On a server, all grants are rows of `grants`. In SQLite, most are in a ``GrantLog``. A
+/// On a server, all grants are rows of `grants`. In SQLite, most are in a `GrantLog`. A
 /// grant in both counts once, by its ID.
 package final class GrantTable {
     let connection: any DatabaseConnection

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a ``GrantLog`` sorts its newest offsets into blocks, and how many of what there may be.
+/// When a `GrantLog` sorts its newest offsets into blocks, and how many of what there may be.
 package struct CompactionOptions: Sendable {
     /// At least this number of grants is sorted together: the more, the fewer pages are written for each.
     package var fewestGrants = 65_536
