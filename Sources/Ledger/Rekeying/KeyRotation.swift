@@ -62,36 +62,30 @@ struct KeyRotation {
         try connection.enqueue(SQL(update, keys + [.blob(owner)]))
     }
 
-    /// Renames the holder, who is always among a subscription's customers, so other subscriptions need no look.
+    /// Renames the holder of each of the customer's subscriptions: a holder is always one of the customers.
     private func renameHolder(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                UPDATE subscription_holders SET subject = ? WHERE subject = ? AND subscription IN (
-                    SELECT subscription FROM subscription_customers WHERE subject = ?
-                )
-                """,
-                .blob(current),
-                .blob(earlier),
-                .blob(current)
+        try rename(
+            """
+            UPDATE subscription_holders SET subject = ? WHERE subject = ? AND subscription IN (
+                SELECT subscription FROM subscription_customers WHERE subject = ?
             )
+            """,
+            earlier,
+            to: current
         )
     }
 
     /// Renames the account that grants were given to and that transactions were bought by; both are among those whose
     /// rows have just moved.
     private func renameAccount(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                UPDATE issued_grants SET account = ? WHERE account = ? AND grant_id IN (
-                    SELECT grant_id FROM grants WHERE subject = ?
-                )
-                """,
-                .blob(current),
-                .blob(earlier),
-                .blob(current)
+        try rename(
+            """
+            UPDATE issued_grants SET account = ? WHERE account = ? AND grant_id IN (
+                SELECT grant_id FROM grants WHERE subject = ?
             )
+            """,
+            earlier,
+            to: current
         )
         try renameInRecords(
             """
@@ -105,17 +99,19 @@ struct KeyRotation {
     }
 
     private func renameFirstTransaction(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
-        try connection.enqueue(
-            SQL(
-                """
-                UPDATE redemptions SET first_transaction = ? WHERE first_transaction = ? AND subscription IN (
-                    SELECT chain FROM app_store_transactions WHERE transaction_key = ?
-                )
-                """,
-                .blob(current),
-                .blob(earlier),
-                .blob(current)
+        try rename(
+            """
+            UPDATE redemptions SET first_transaction = ? WHERE first_transaction = ? AND subscription IN (
+                SELECT chain FROM app_store_transactions WHERE transaction_key = ?
             )
+            """,
+            earlier,
+            to: current
         )
+    }
+
+    /// Runs an update of a column without an index; its last condition finds the rows by those that have just moved.
+    private func rename(_ update: StaticString, _ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
+        try connection.enqueue(SQL(update, [current, earlier, current].map(SQLValue.blob)))
     }
 }
