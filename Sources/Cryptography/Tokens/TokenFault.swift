@@ -35,7 +35,7 @@ package enum TokenFault: Error, Hashable, Sendable {
     /// It is an ID token, which is for the app itself.
     case identityToken
     case scopeMissing
-    // Who may use it.
+    // The audience and the permitted users.
     /// It is bound to a key, and the request has no proof of possession.
     case boundToKey
     /// It is bound to a client certificate, and the request came without that certificate.

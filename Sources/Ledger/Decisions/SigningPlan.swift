@@ -23,7 +23,7 @@ package struct SigningIntent: Sendable {
 
 /// What is signed for the App Store, except the decision.
 package enum SigningSubject: Sendable {
-    /// A promotional offer, in each of the forms; signed only for a customer who may have it.
+    /// A promotional offer, in each of the forms; signed only for eligible customers.
     ///
     /// `transactionID` is any transaction of the customer, for the JWS.
     case promotionalOffer(OfferID, transactionID: TransactionID?, forms: [SignatureForm])

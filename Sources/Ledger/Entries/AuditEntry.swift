@@ -5,7 +5,7 @@ package import OfferDomain
 /// Writes entries of the audit log: canonical JSON (RFC 8785), at most 4 KiB, nothing personal in the clear.
 ///
 /// Member names are in the order of their code units, as RFC 8785 requires. An entry holds the digest that is signed,
-/// never the signature: a reader who has a signature can find its entry, but no reader can take a signature from it.
+/// never the signature. A signature leads to its entry, but an entry reveals no signature.
 package enum AuditEntry {
     /// The largest entry.
     package static let maximumBytes = 4096

@@ -125,7 +125,7 @@ package enum LedgerSchema {
     private static let grants: [StaticString] = [
         """
         CREATE TABLE grants (
-            -- Grants by customer. PostgreSQL: all. SQLite: of customers with many, whose key changed, or who used one.
+            -- Grants by customer. PostgreSQL: all. SQLite: of customers with many, a renamed key, or a used grant.
             subject BLOB NOT NULL,                  -- a customer, or a chain or purchase that a grant counts for
             offer_key BIGINT NOT NULL,
             grant_id BLOB NOT NULL,

@@ -84,7 +84,7 @@ package struct IdentifierShape: Sendable {
 }
 
 extension IdentifierShape {
-    /// A team's name for a customer, or an app's name for a user who has not logged in.
+    /// A team's name for a customer, or an app's name for an anonymous user.
     static let customerName = IdentifierShape(
         .visible,
         length: 1...64,

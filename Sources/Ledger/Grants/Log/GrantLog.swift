@@ -6,9 +6,10 @@ import Storage
 ///
 /// Customers come in no order, so storing grants by customer would write a database page for each grant. A grant is
 /// written at the end of the log instead. Its offset is first in a table in memory, which can be made again from the
-/// log. Compaction moves it into sorted blocks on disk. A filter of all subjects with grants avoids most look-ups. A
-/// few grants are also, or only, in `grants`: those of subjects with many, whose key changed, or who used one. Used by one thread, inside an open
-/// transaction. See decision 46.
+/// log. Compaction moves it into sorted blocks on disk. A filter of all subjects with grants avoids most look-ups.
+///
+/// `grants` has the other grants, and copies of some: of subjects with many grants, with a renamed key, or with a used
+/// grant. Used by one thread, inside an open transaction. See decision 46.
 final class GrantLog {
     let connection: any DatabaseConnection
     let options: CompactionOptions

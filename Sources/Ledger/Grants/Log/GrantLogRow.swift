@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Storage
 
-/// The keys of rows in `grants_by_time`: the index of the grant's entry times 256, plus one for each further row of the entry.
+/// The keys of rows in `grants_by_time`: the index of the grant's entry times 256, plus one for each further row.
 ///
-/// So the key is one number, and each row is added at the end. The statements that read a row's entry divide by 256 too.
+/// The key is one number, so each row is added at the end. Statements that read a row's entry divide by 256 too.
 enum GrantLogRow {
     /// A grant that counts for more names than this has further rows in `grants`.
     static let mostOfAnEntry: Int64 = 256

@@ -11,7 +11,7 @@ package protocol CommitObserver: Sendable {
     func recorded(_ purchase: BoughtWithoutOffer)
     /// A customer redeemed an offer that this client had asked for.
     func recorded(_ redemption: ClientRedemption)
-    /// The service now knows what a subscriber who was about to cancel did.
+    /// The service now knows the result of a retention answer.
     func recorded(_ outcome: RetentionOutcome)
     /// A batch could not be written; nothing of it is on disk.
     func failed(_ error: LedgerError)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SubscriptionHistory {
-    /// What is known at `now` about a customer who may get an offer for a product.
+    /// The customer's facts at `now`, for an offer of a product.
     ///
     /// Status, end, renewal and ownership are about the product's subscription group. Offers used, refunds and
     /// `subscribedBefore` are about all subscriptions in the app. A nil `group` means the group in which the product

@@ -44,7 +44,7 @@ package struct GooglePlayScope: Sendable {
 }
 
 extension GooglePlayHistory {
-    /// What is known at `now` about a customer who may get an offer for a subscription.
+    /// The customer's facts at `now`, for an offer of a subscription.
     ///
     /// Status, end and renewal are about the chain of purchases in which the subscription was bought last. Offers used,
     /// refunds and `subscribedBefore` are about the whole app. Google Play does not list a customer's purchases, so a
