@@ -71,15 +71,11 @@ package struct AccountTokenChange: Sendable {
             SubscriptionHolder(subscription: chain.bytes, kind: .customer, subject: customer.ledgerKey, since: nil),
             SubscriptionHolder(subscription: chain.bytes, kind: .account, subject: token.ledgerKey, since: instant),
         ]
-        return SubscriptionReport(
-            bundleID: bundleID,
-            epoch: epoch,
-            history: SubscriptionHistory(),
-            links: Set(holders.map { SubscriptionLink(subject: $0.subject, subscription: chain.bytes) }),
-            holders: holders,
-            catalog: catalog,
-            rotatedKeys: rotatedKeys
-        )
+        var report = SubscriptionReport(.appStore(SubscriptionHistory(), bundleID), epoch: epoch, catalog: catalog)
+        report.links = Set(holders.map { SubscriptionLink(subject: $0.subject, subscription: chain.bytes) })
+        report.holders = holders
+        report.rotatedKeys = rotatedKeys
+        return report
     }
 }
 

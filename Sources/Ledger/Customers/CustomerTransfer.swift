@@ -57,7 +57,7 @@ package struct CustomerTransfer: Sendable {
         self.callerID = callerID
         self.catalog = catalog
         mostCustomers = catalog.customerPolicy(of: app.name).mostCustomersPerAnonymousID
-        playContext = app.googlePlay.map { PlayContext($0, pseudonyms, catalog) }
+        playContext = app.googlePlay.map { PlayContext($0, pseudonyms: pseudonyms, catalog: catalog) }
     }
 }
 
@@ -77,19 +77,6 @@ package struct SubscriptionTransfer: Sendable {
         self.from = from
         self.to = to
         self.store = store
-    }
-
-    /// An app as one store calls it.
-    package enum StoreApp: Sendable {
-        case appStore(BundleID)
-        case googlePlay(PackageName)
-
-        var store: Store {
-            switch self {
-            case .appStore: .appStore
-            case .googlePlay: .googlePlay
-            }
-        }
     }
 }
 

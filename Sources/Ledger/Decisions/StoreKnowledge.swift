@@ -6,8 +6,7 @@ package import OfferDomain
 package struct StoreKnowledge: Sendable {
     /// What most requests do not have.
     private struct Told: Sendable {
-        var report: SubscriptionReport?
-        var googlePlayReport: GooglePlayPurchaseReport?
+        var reports: [Store: SubscriptionReport] = [:]
         var googlePlayPurchases: Set<PurchaseKey> = []
         var chains: Set<ChainKey> = []
         var subjects: [[UInt8]] = []
@@ -19,7 +18,7 @@ package struct StoreKnowledge: Sendable {
         var refusingStore: Store?
 
         var isNothing: Bool {
-            report == nil && googlePlayReport == nil && googlePlayPurchases.isEmpty && chains.isEmpty
+            reports.isEmpty && googlePlayPurchases.isEmpty && chains.isEmpty
                 && subjects.isEmpty && account.isEmpty && rotatedKeys.isEmpty && shownNames.isEmpty
                 && shownPurchases.isEmpty && findings.isEmpty && refusingStore == nil
         }
@@ -37,20 +36,15 @@ package struct StoreKnowledge: Sendable {
         get { shared?.value ?? Told() }
         set { shared = newValue.isNothing ? nil : SharedTold(newValue) }
     }
-    /// What the request sent along, or what the store has just answered; it is merged into the ledger first.
-    package var report: SubscriptionReport? {
-        get { shared?.value.report }
-        set { told.report = newValue }
-    }
-    /// The same of purchases at Google Play.
-    package var googlePlayReport: GooglePlayPurchaseReport? {
-        get { shared?.value.googlePlayReport }
-        set { told.googlePlayReport = newValue }
+    /// What the request sent along, or what a store has just answered; it is merged into the ledger first.
+    package var reports: [Store: SubscriptionReport] {
+        get { shared?.value.reports ?? [:] }
+        set { told.reports = newValue }
     }
     /// Whether it has knowledge that the ledger may not have.
     var isTold: Bool {
         guard let told = shared?.value else { return false }
-        return told.report != nil || told.googlePlayReport != nil || namesPurchases
+        return !told.reports.isEmpty || namesPurchases
     }
     /// The purchases at Google Play that are surely the customer's.
     package var googlePlayPurchases: Set<PurchaseKey> {
@@ -133,7 +127,7 @@ package struct StoreKnowledge: Sendable {
     /// reports to be merged into the ledger, and what only that request believes.
     package func told(by other: StoreKnowledge) -> StoreKnowledge {
         var knowledge = self
-        (knowledge.report, knowledge.googlePlayReport) = (nil, nil)
+        knowledge.reports = [:]
         knowledge.chains.formUnion(other.chains)
         knowledge.googlePlayPurchases.formUnion(other.googlePlayPurchases)
         knowledge.shownNames += other.shownNames.filter { !shownNames.contains($0) }

@@ -52,9 +52,8 @@ extension AuditEntry {
         case .refusalsCounted(let refusals): details(of: refusals)
         case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
         case .customerLookedUp(let app, let users, let caller): details(ofLookupIn: app, of: users, by: caller)
-        case .notificationReceived(let receipt, let bundleID): details(of: receipt, bundleID)
+        case .notificationReceived(let receipt, let app, let name): details(of: receipt, app, name)
         case .redemption(let matched, let app, let namesGrant): details(of: matched, app, namesGrant)
-        case .googlePlayMessageReceived(let message, let app): details(of: message, app)
         case .grantUnredeemed(let grant): details(of: grant)
         case .customerTransferred(let transfer): details(of: transfer)
         case .attributesChanged(let change): details(of: change)
@@ -105,13 +104,19 @@ extension AuditEntry {
 
     private static func details(
         of receipt: NotificationReceipt,
-        _ bundleID: BundleID
+        _ app: StoreApp,
+        _ name: AppName
     ) -> [Member] {
-        [
-            ("bundle", .text(bundleID.text)), ("env", .text(receipt.environment)),
-            ("notification", .text(receipt.id.description)), ("ts", .integer(receipt.signedAt.milliseconds)),
-            ("type", .text(receipt.type)),
-        ] + (receipt.subtype.map { [("subtype", .text($0))] } ?? [])
+        var details: [Member] = [
+            ("bundle", .text(name.text)), ("notification", .text(receipt.id)),
+            ("ts", .integer(receipt.sentAt.milliseconds)), ("type", .text(receipt.type)),
+        ]
+        if let environment = receipt.environment { details.append(("env", .text(environment.rawValue))) }
+        if let subtype = receipt.subtype { details.append(("subtype", .text(subtype))) }
+        if case .googlePlay(let packageName) = app {
+            details += [("package", .text(packageName.text)), ("store", .text("google-play"))]
+        }
+        return details
     }
 
     private static func details(of transfer: CustomerTransfer) -> [Member] {

@@ -75,15 +75,13 @@ package enum AuditEvent: Sendable {
     case epochDestroyed(String)
     /// A caller asked for the pseudonyms of a known customer; `by` is `nil` for a command.
     case customerLookedUp(AppName, users: [Pseudonym], by: CallerID? = nil)
-    /// The store sent a notification that was not known before.
-    case notificationReceived(NotificationReceipt, BundleID)
+    /// A store sent a notification that was not known before.
+    case notificationReceived(NotificationReceipt, StoreApp, AppName)
     /// A customer used an offer, or the result of a use is now known.
     ///
     /// Here and below, a grant of an earlier epoch is not named: its own entry has that epoch's pseudonyms, which must
     /// not be linked to a key in force.
     case redemption(MatchedRedemption, AppName, namesGrant: Bool = true)
-    /// Google Play sent a message that was not known before.
-    case googlePlayMessageReceived(GooglePlayMessage, GooglePlayApp)
     /// No store has reported a use of a grant in time.
     case grantUnredeemed(UnredeemedGrant)
     /// An anonymous customer became a known one.
@@ -143,7 +141,7 @@ package enum AuditEvent: Sendable {
         case .epochBegun: .epochBegin
         case .epochDestroyed: .epochDestroy
         case .customerLookedUp: .customerLookup
-        case .notificationReceived, .googlePlayMessageReceived: .storeNotification
+        case .notificationReceived: .storeNotification
         case .redemption: .offerRedemption
         case .grantUnredeemed: .grantUnredeemed
         case .customerTransferred: .customerTransferred

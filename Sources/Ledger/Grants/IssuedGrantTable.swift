@@ -106,7 +106,7 @@ struct IssuedGrantTable {
     }
 
     /// Records that a store has sent a notification about an app.
-    func noteTold(_ app: NotifiedApp, at instant: Timestamp) throws(StorageError) {
+    func noteTold(_ app: StoreApp, at instant: Timestamp) throws(StorageError) {
         let time = SQLValue.integer(instant.milliseconds)
         try connection.insert([.text(app.store.recordName), .text(app.name), time, time], into: Self.apps)
     }
@@ -130,11 +130,4 @@ extension GrantTable {
         }
         return candidates
     }
-}
-
-/// An app that a store has sent notifications about.
-struct NotifiedApp: Hashable {
-    let store: Store
-    /// The bundle id or the package name.
-    let name: String
 }

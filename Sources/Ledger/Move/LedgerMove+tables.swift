@@ -7,11 +7,10 @@ extension LedgerMove {
     /// Left out: the list of migrations, the locks, and the instances that use a database with their reloads.
     static let tables: [StaticString] = [
         "audit_entries", "grants", "grants_by_time", "grant_offsets", "grant_offsets_state", "grants_per_day",
-        "idempotency_keys", "callers", "caller_keys", "key_states", "app_store_chains", "app_store_transactions",
+        "idempotency_keys", "callers", "caller_keys", "key_states", "subscription_records", "transaction_records",
         "subscription_customers", "store_notifications", "redemptions", "customer_links",
-        "subscription_holders", "google_play_purchases", "customer_key_epochs", "google_play_accounts",
-        "google_play_links", "log_tiles",
-        "log_head", "checkpoints", "cosignatures", "customer_epochs", "seals", "key_uses", "audit_index_state",
+        "subscription_holders", "customer_key_epochs", "google_play_accounts", "log_tiles", "log_head", "checkpoints",
+        "cosignatures", "customer_epochs", "seals", "key_uses", "audit_index_state",
         "audit_index_runs", "audit_index_parts", "issued_grants", "granted_offers", "granted_names", "catalog_names",
         "notified_apps", "unredeemed_scans", "event_endpoints", "event_deliveries", "relayed_notifications",
         "retention_answers", "customer_attributes", "app_attest_keys", "spent_integrity_tokens", "console_sessions",

@@ -5,7 +5,7 @@ package import Storage
 
 /// The uses of promotional offers that evidence of the App Store shows, in the chains of one app or of all.
 package struct AppStoreRedemptions: RedemptionSource {
-    private let tables: SubscriptionTables
+    private let chains: ChainTable
     private let grants: GrantTable
     private let links: CustomerLinks
     private let bundleID: BundleID?
@@ -33,18 +33,18 @@ package struct AppStoreRedemptions: RedemptionSource {
         offer: @escaping (StoreRedemption) -> CatalogOffer?
     ) {
         (self.grants, self.links, self.bundleID, self.offer) = (grants, links, bundleID, offer)
-        tables = SubscriptionTables(connection: grants.connection)
+        chains = ChainTable(connection: grants.connection)
     }
 
     package var app: String { bundleID?.text ?? "" }
 
     package func subscriptions() throws(StorageError) -> [[UInt8]] {
-        try tables.chainsWithPurchases().map(\.bytes)
+        try chains.all().map(\.bytes)
     }
 
     package func neighbours(of chain: [UInt8]) throws(StorageError) -> [[UInt8]] {
         var neighbours: [[UInt8]] = []
-        for customer in try subjects(of: chain) { neighbours += try tables.chains(of: customer).map(\.bytes) }
+        for customer in try subjects(of: chain) { neighbours += try chains.subscriptions(of: customer).map(\.bytes) }
         return neighbours
     }
 
@@ -54,7 +54,7 @@ package struct AppStoreRedemptions: RedemptionSource {
 
     /// The customers that have a chain, and the same customers' other names.
     package func subjects(of chain: [UInt8]) throws(StorageError) -> [[UInt8]] {
-        try links.withLinked(tables.customers.subjects(of: chain))
+        try links.withLinked(chains.customers.subjects(of: chain))
     }
 
     /// The grants of an offer to the customers of a chain.
@@ -64,7 +64,7 @@ package struct AppStoreRedemptions: RedemptionSource {
 
     package func candidates(of key: [UInt8]) throws(StorageError) -> [RedemptionCandidate] {
         let chain = ChainKey(key)
-        guard let known = try tables.chain(chain)?.chain, let observedAt = known.observedAt else { return [] }
+        guard let known = try chains.record(of: chain), let observedAt = known.observedAt else { return [] }
         let subjects = try [key] + subjects(of: key)
         let forgottenUntil = try EpochTable(connection: connection).forgottenUntil()
         var candidates: [RedemptionCandidate] = []

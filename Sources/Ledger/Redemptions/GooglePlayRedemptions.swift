@@ -5,7 +5,7 @@ package import Storage
 
 /// The uses of offers that evidence of Google Play shows, of one app.
 package struct GooglePlayRedemptions: RedemptionSource {
-    private let tables: GooglePlayTables
+    private let purchases: PurchaseTable
     private let grants: GrantTable
     private let links: CustomerLinks
     private let place: PlayContext
@@ -14,38 +14,33 @@ package struct GooglePlayRedemptions: RedemptionSource {
     /// The uses in the app of `place`.
     package init(_ grants: GrantTable, links: CustomerLinks, at place: PlayContext) {
         (self.grants, self.links, self.place) = (grants, links, place)
-        tables = GooglePlayTables(connection: grants.connection)
+        purchases = PurchaseTable(connection: grants.connection)
     }
 
     package var app: String { place.app.packageName.text }
 
-    package func subscriptions() throws(StorageError) -> [[UInt8]] { try tables.allPurchases().map(\.bytes) }
+    package func subscriptions() throws(StorageError) -> [[UInt8]] { try purchases.all().map(\.bytes) }
 
     package func neighbours(of key: [UInt8]) throws(StorageError) -> [[UInt8]] {
-        let purchase = PurchaseKey(key)
-        var neighbours = try tables.linked(to: purchase)
-        for subject in try customers(of: key) { neighbours += try tables.purchases(of: subject) }
+        var neighbours = try purchases.linked(to: PurchaseKey(key))
+        for subject in try customers(of: key) { neighbours += try purchases.subscriptions(of: subject) }
         return neighbours.map(\.bytes)
     }
 
     package func claimants(of grant: UniqueID) throws(StorageError) -> [[UInt8]] {
-        try tables.purchases(marked: grant).map(\.bytes)
+        try purchases.purchases(marked: grant).map(\.bytes)
     }
 
     package func isSure(_ matched: MatchedRedemption) -> Bool { matched.way == .mark }
 
     /// The customers of a purchase, and every purchase of its chain.
     package func subjects(of key: [UInt8]) throws(StorageError) -> [[UInt8]] {
-        let purchase = PurchaseKey(key)
-        var chain = Reached<PurchaseKey>(limit: GooglePlayTables.mostPurchases)
-        chain.add([purchase])
-        while let next = chain.next() { chain.add(try tables.linked(to: next)) }
-        return try customers(of: key) + chain.all.map(\.bytes)
+        try customers(of: key) + purchases.chain(of: PurchaseKey(key)).map(\.bytes)
     }
 
     package func candidates(of key: [UInt8]) throws(StorageError) -> [RedemptionCandidate] {
         let purchase = PurchaseKey(key)
-        guard let record = try tables.record(of: purchase) else { return [] }
+        guard let record = try purchases.record(of: purchase) else { return [] }
         let forgottenUntil = try EpochTable(connection: connection).forgottenUntil()
         var candidates: [RedemptionCandidate] = []
         for redemption in record.redemptions(purchase) {
@@ -95,7 +90,7 @@ package struct GooglePlayRedemptions: RedemptionSource {
 
     /// The customers that have a purchase, and the same customers' other names.
     private func customers(of purchase: [UInt8]) throws(StorageError) -> [[UInt8]] {
-        try links.withLinked(tables.customers.subjects(of: purchase))
+        try links.withLinked(purchases.customers.customers(of: purchase))
     }
 }
 

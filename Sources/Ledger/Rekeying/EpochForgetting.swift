@@ -61,9 +61,7 @@ struct EpochForgetting {
     /// Removes every row with a key of the epoch.
     private func forgetKeys() throws(StorageError) {
         let values = [SQLValue.integer(oldest), .integer(epoch.ordinal)]
-        for (statement, keys) in Self.besideKeys {
-            try connection.run(SQL(statement, Array(repeating: values, count: keys).flatMap(\.self)))
-        }
+        for statement in Self.besideKeys { try connection.run(SQL(statement, values)) }
         try KeyTables.ofLedger.removeRows(
             where: "coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = :key), ?) = ?",
             values,
@@ -71,47 +69,36 @@ struct EpochForgetting {
         )
     }
 
-    /// Statements for rows that depend on keys in other rows, run before those are deleted; `keys` counts the keys.
-    private static let besideKeys: [(sql: StaticString, keys: Int)] = [
+    /// Statements for rows that depend on keys in other rows, run before those are deleted.
+    private static let besideKeys: [StaticString] = [
         // Later grants for a subscription whose key is of the epoch, because only its customer was named then.
-        (
-            """
-            DELETE FROM grants WHERE subject IN (
-                SELECT chain FROM app_store_chains
-                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
-                UNION ALL SELECT purchase FROM google_play_purchases
-                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
-            )
-            """, 2
-        ),
-        (
-            """
-            DELETE FROM grants_by_time WHERE subject IN (
-                SELECT chain FROM app_store_chains
-                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = chain), ?) = ?
-                UNION ALL SELECT purchase FROM google_play_purchases
-                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = purchase), ?) = ?
-            )
-            """, 2
-        ),
+        """
+        DELETE FROM grants WHERE subject IN (
+            SELECT subscription FROM subscription_records
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subscription), ?) = ?
+        )
+        """,
+        """
+        DELETE FROM grants_by_time WHERE subject IN (
+            SELECT subscription FROM subscription_records
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subscription), ?) = ?
+        )
+        """,
         // A history that loses a transaction is incomplete, so the service asks for it again.
-        (
-            """
-            UPDATE app_store_chains SET history_complete_at = NULL WHERE chain IN (
-                SELECT chain FROM app_store_transactions
-                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = transaction_key), ?) = ?
-            )
-            """, 1
-        ),
+        """
+        UPDATE subscription_records SET history_complete_at = NULL WHERE subscription IN (
+            SELECT subscription FROM transaction_records
+            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = transaction_key), ?) = ?
+        )
+        """,
         // A record names the purchases before its own. Without one of them it would pass for the first: it is deleted.
-        (
-            """
-            DELETE FROM google_play_purchases WHERE purchase IN (
-                SELECT purchase FROM google_play_links
-                WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = predecessor), ?) = ?
-            )
-            """, 1
-        ),
+        """
+        DELETE FROM subscription_records WHERE store = 'google-play' AND subscription IN (
+            SELECT subscription FROM subscription_customers
+            WHERE subject IN (SELECT subject FROM subscription_customers WHERE subject = subscription)
+                AND coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subject), ?) = ?
+        )
+        """,
     ]
 
     /// Deletes redemptions of grants that are gone, which lead to their entries; either engine reads each table once.
@@ -129,11 +116,11 @@ struct EpochForgetting {
 
     /// Removes the account from transactions that name it by a key of the epoch.
     private func forgetAccountsInRecords() throws(StorageError) {
-        let (epochs, tables) = (KeyEpochs(connection: connection), SubscriptionTables(connection: connection))
+        let epochs = KeyEpochs(connection: connection)
         var last: [SQLValue] = [.blob([]), .blob([])]
         while true {
             let rows = try connection.all(SQL(Self.transactions, last + [.integer(Int64(Self.page))])) {
-                (chain: $0.blob(0), transaction: $0.blob(1), record: TransactionRecord(json: $0.text(2)))
+                (subscription: $0.blob(0), transaction: $0.blob(1), record: TransactionRecord(json: $0.text(2)))
             }
             let ordinals = try epochs.ordinals(of: rows.compactMap { $0.record?.account?.bytes })
             for row in rows {
@@ -141,32 +128,35 @@ struct EpochForgetting {
                     ordinals[account] ?? oldest == epoch.ordinal
                 else { continue }
                 record.account = nil
-                try tables.write(record, TransactionKey(row.transaction), of: ChainKey(row.chain))
+                try connection.insert(
+                    [.blob(row.subscription), .blob(row.transaction), .text(record.json)],
+                    into: SubscriptionRow.transactions
+                )
             }
             guard let end = rows.last, rows.count == Self.page else { return }
-            last = [.blob(end.chain), .blob(end.transaction)]
+            last = [.blob(end.subscription), .blob(end.transaction)]
         }
     }
 
     private static let transactions: StaticString = """
-        SELECT chain, transaction_key, record FROM app_store_transactions
-        WHERE (chain, transaction_key) > (?, ?) AND record LIKE '%"account":%' ORDER BY chain, transaction_key LIMIT ?
+        SELECT subscription, transaction_key, record FROM transaction_records
+        WHERE (subscription, transaction_key) > (?, ?) AND record LIKE '%"account":%'
+        ORDER BY subscription, transaction_key LIMIT ?
         """
 
     /// Removes the marks of grants that are gone: half of a mark is the grant's ID.
     private func forgetMarks() throws(StorageError) {
-        let (issued, tables) = (IssuedGrantTable(connection: connection), GooglePlayTables(connection: connection))
+        let (issued, purchases) = (IssuedGrantTable(connection: connection), PurchaseTable(connection: connection))
         var last = SQLValue.blob([])
         while true {
             let rows = try connection.all(SQL(Self.marked, last, .integer(Int64(Self.page)))) {
-                (purchase: $0.blob(0), record: GooglePlayPurchaseRecord(json: $0.text(1)))
+                (purchase: $0.blob(0), record: GooglePlayPurchaseRecord(SubscriptionRow(record: $0.text(1))))
             }
             let known = try issued.entries(of: rows.compactMap { $0.record?.markedGrant })
             for row in rows {
-                guard var record = row.record, record.mark != nil, record.markedGrant.flatMap({ known[$0] }) == nil
-                else { continue }
+                guard var record = row.record, record.markedGrant.flatMap({ known[$0] }) == nil else { continue }
                 record.mark = nil
-                try tables.write(record, PurchaseKey(row.purchase))
+                try purchases.write(record.row(since: record), PurchaseKey(row.purchase))
             }
             guard let end = rows.last, rows.count == Self.page else { return }
             last = .blob(end.purchase)
@@ -174,12 +164,7 @@ struct EpochForgetting {
     }
 
     private static let marked: StaticString = """
-        SELECT purchase, record FROM google_play_purchases
-        WHERE purchase > ? AND record LIKE '%"obfuscatedExternalProfileId":%' ORDER BY purchase LIMIT ?
+        SELECT subscription, record FROM subscription_records
+        WHERE marked_grant IS NOT NULL AND subscription > ? ORDER BY subscription LIMIT ?
         """
-}
-
-extension GooglePlayPurchaseRecord {
-    /// The grant that its mark claims, if it has one.
-    var markedGrant: UniqueID? { mark.flatMap(GrantMark.init)?.grantID }
 }

@@ -38,12 +38,16 @@ struct KeyRotation {
         try renameFirstTransaction(earlier, to: current)
     }
 
-    /// Renames the key in records of purchases that replaced this one.
+    /// Renames the key in records of purchases that replaced this one, if it is a purchase that others replaced.
     private func renamePredecessor(_ earlier: [UInt8], to current: [UInt8]) throws(StorageError) {
         try renameInRecords(
             """
-            UPDATE google_play_purchases SET record = replace(record, ?, ?)
-            WHERE purchase IN (SELECT purchase FROM google_play_links WHERE predecessor = ?)
+            UPDATE subscription_records SET record = replace(record, ?, ?)
+            WHERE subscription IN (
+                SELECT link.subscription FROM subscription_customers AS own
+                JOIN subscription_customers AS link ON link.subject = own.subject AND link.store = own.store
+                WHERE own.subject = ? AND own.subscription = own.subject AND own.store = 'google-play'
+            )
             """,
             earlier,
             to: current,
@@ -89,8 +93,8 @@ struct KeyRotation {
         )
         try renameInRecords(
             """
-            UPDATE app_store_transactions SET record = replace(record, ?, ?)
-            WHERE chain IN (SELECT subscription FROM subscription_customers WHERE subject = ?)
+            UPDATE transaction_records SET record = replace(record, ?, ?)
+            WHERE subscription IN (SELECT subscription FROM subscription_customers WHERE subject = ?)
             """,
             earlier,
             to: current,
@@ -102,7 +106,7 @@ struct KeyRotation {
         try rename(
             """
             UPDATE redemptions SET first_transaction = ? WHERE first_transaction = ? AND subscription IN (
-                SELECT chain FROM app_store_transactions WHERE transaction_key = ?
+                SELECT subscription FROM transaction_records WHERE transaction_key = ?
             )
             """,
             earlier,

@@ -15,25 +15,23 @@ extension KeyTables {
             renamed: "subject, subscription",
             removed: "subject, subscription"
         ),
-        Table("app_store_chains", primaryKey: "chain", renamed: "chain", removed: "chain"),
         Table(
-            "app_store_transactions",
-            primaryKey: "chain, transaction_key",
-            renamed: "chain, transaction_key",
-            removed: "chain, transaction_key"
+            "subscription_records",
+            primaryKey: "subscription",
+            renamed: "subscription",
+            removed: "subscription"
+        ),
+        Table(
+            "transaction_records",
+            primaryKey: "subscription, transaction_key",
+            renamed: "subscription, transaction_key",
+            removed: "subscription, transaction_key"
         ),
         Table(
             "redemptions",
             primaryKey: "subscription, first_transaction, product_id, base_plan_id, offer_id",
             renamed: "subscription",
             removed: "subscription, first_transaction"
-        ),
-        Table("google_play_purchases", primaryKey: "purchase", renamed: "purchase", removed: "purchase"),
-        Table(
-            "google_play_links",
-            primaryKey: "purchase, predecessor",
-            renamed: "purchase, predecessor",
-            removed: "purchase, predecessor"
         ),
         Table("google_play_accounts", primaryKey: "account", renamed: "customer", removed: "customer"),
         Table(

@@ -25,7 +25,7 @@ package enum LedgerSchema {
         Migration(
             version: 1,
             name: "tables of 0.1.0",
-            statements: auditLog + auditIndex + grants + reconciliation + purchases + appStore + googlePlay + customers
+            statements: auditLog + auditIndex + grants + reconciliation + purchases + googlePlay + customers
                 + callers + operation + catalog + unredeemedGrants + eventDeliveries + retention + attributes
                 + genuineApps + consoleSessions
         )
@@ -258,12 +258,36 @@ package enum LedgerSchema {
 
     // MARK: - What the stores report
 
-    /// What is kept of purchases in the same way for both stores.
+    /// Purchases in both stores, from signed data, notifications and the stores' APIs.
     private static let purchases: [StaticString] = [
         """
+        CREATE TABLE subscription_records (
+            -- What a store reports of a subscription: of a chain of the App Store, or of a purchase at Google Play.
+            subscription BLOB PRIMARY KEY,          -- a chain or a purchase
+            store TEXT NOT NULL,                    -- app-store or google-play
+            record TEXT NOT NULL,                   -- JSON: the part that decisions need
+            history_complete_at BIGINT,             -- when the store last listed all transactions; null if it never did
+            marked_grant BLOB                       -- the grant_id in obfuscatedExternalProfileId, if there is one
+        ) WITHOUT ROWID
+        """,
+        """
+        CREATE INDEX subscription_records_by_marked_grant ON subscription_records (marked_grant)
+            WHERE marked_grant IS NOT NULL
+        """,
+        """
+        CREATE TABLE transaction_records (
+            -- What a store reports of the transactions of a subscription. Google Play reports none.
+            subscription BLOB NOT NULL,
+            transaction_key BLOB NOT NULL,          -- stands for the transaction ID, 16 bytes
+            record TEXT NOT NULL,                   -- JSON: the part that decisions need
+            PRIMARY KEY (subscription, transaction_key)
+        ) WITHOUT ROWID
+        """,
+        "CREATE INDEX transaction_records_by_key ON transaction_records (transaction_key)",
+        """
         CREATE TABLE subscription_customers (
-            -- Which customers have a subscription.
-            subject BLOB NOT NULL,
+            -- Which customers have a subscription. One that another is linked to is a customer of both.
+            subject BLOB NOT NULL,                  -- a customer or, for a link, a subscription
             store TEXT NOT NULL,                    -- app-store or google-play
             subscription BLOB NOT NULL,             -- a chain or a purchase
             PRIMARY KEY (subject, store, subscription)
@@ -273,7 +297,7 @@ package enum LedgerSchema {
         """
         CREATE TABLE store_notifications (
             -- Notifications that were processed, so that a repeated one changes nothing.
-            notification_id BLOB NOT NULL,          -- Apple's notificationUUID, or a digest of package name and message ID
+            notification_id BLOB NOT NULL,          -- a digest of the app's name in the store and the store's ID of it
             store TEXT NOT NULL,                    -- app-store or google-play
             sent_at BIGINT NOT NULL,
             PRIMARY KEY (notification_id, store)
@@ -281,53 +305,8 @@ package enum LedgerSchema {
         """,
     ]
 
-    /// Purchases in the App Store, from signed data, notifications and the App Store Server API.
-    private static let appStore: [StaticString] = [
-        """
-        CREATE TABLE app_store_chains (
-            -- What is known of a chain of purchases as a whole.
-            chain BLOB PRIMARY KEY,
-            renewal TEXT,                           -- JSON: the newest renewal info
-            status TEXT,                            -- JSON: the newest subscription status
-            statuses_read_at BIGINT,                -- when the API last answered with all statuses
-            history_complete_at BIGINT              -- when the API last answered with the whole history
-        ) WITHOUT ROWID
-        """,
-        """
-        CREATE TABLE app_store_transactions (
-            -- Transactions of a chain.
-            chain BLOB NOT NULL,
-            transaction_key BLOB NOT NULL,          -- stands for the transaction ID, 16 bytes
-            record TEXT NOT NULL,                   -- JSON: the part of the transaction that decisions need
-            PRIMARY KEY (chain, transaction_key)
-        ) WITHOUT ROWID
-        """,
-        "CREATE INDEX app_store_transactions_by_key ON app_store_transactions (transaction_key)",
-    ]
-
-    /// Purchases at Google Play, from the Google Play Developer API and real-time developer notifications.
+    /// The customers that account IDs of Google Play stand for.
     private static let googlePlay: [StaticString] = [
-        """
-        CREATE TABLE google_play_purchases (
-            -- What is known of a purchase.
-            purchase BLOB PRIMARY KEY,
-            record TEXT NOT NULL,                   -- JSON: the part of the purchase that decisions need
-            marked_grant BLOB                       -- the grant_id in obfuscatedExternalProfileId, if there is one
-        ) WITHOUT ROWID
-        """,
-        """
-        CREATE INDEX google_play_purchases_by_marked_grant ON google_play_purchases (marked_grant)
-            WHERE marked_grant IS NOT NULL
-        """,
-        """
-        CREATE TABLE google_play_links (
-            -- Which purchase took the place of which (linkedPurchaseToken and the like).
-            purchase BLOB NOT NULL,
-            predecessor BLOB NOT NULL,              -- the earlier purchase
-            PRIMARY KEY (purchase, predecessor)
-        ) WITHOUT ROWID
-        """,
-        "CREATE INDEX google_play_links_by_predecessor ON google_play_links (predecessor)",
         """
         CREATE TABLE google_play_accounts (
             -- Account IDs (obfuscatedAccountId) that authorizations have given out. Only these name a customer.

@@ -12,10 +12,19 @@ package struct SubscriptionLink: Hashable, Sendable {
     package init(subject: [UInt8], subscription: [UInt8]) {
         (self.subject, self.subscription) = (subject, subscription)
     }
+
+    /// What links two subscriptions of one customer: `other` becomes a customer of both.
+    static func links(between subscription: [UInt8], and other: [UInt8]) -> [SubscriptionLink] {
+        [subscription, other].map { SubscriptionLink(subject: other, subscription: $0) }
+    }
 }
 
 /// Which customers have which subscriptions in one store; used by one thread, inside an open transaction.
-struct SubscriptionCustomers {
+package struct SubscriptionCustomers {
+    /// How many subscriptions are ever looked at together: more than any customer has, and few enough for one
+    /// transaction.
+    package static let mostSubscriptions = 256
+
     let store: Store
     let connection: any DatabaseConnection
 
@@ -27,7 +36,7 @@ struct SubscriptionCustomers {
                 INSERT INTO subscription_customers (subject, store, subscription) VALUES (?, ?, ?)
                 ON CONFLICT DO NOTHING
                 """,
-                [.blob(link.subject), .text(store.recordName), .blob(link.subscription)]
+                row(of: link)
             )
         ) == 1
     }
@@ -37,7 +46,7 @@ struct SubscriptionCustomers {
         try connection.first(
             SQL(
                 "SELECT 1 FROM subscription_customers WHERE subject = ? AND store = ? AND subscription = ?",
-                [.blob(link.subject), .text(store.recordName), .blob(link.subscription)]
+                row(of: link)
             )
         ) { _ in true } ?? false
     }
@@ -55,12 +64,68 @@ struct SubscriptionCustomers {
         ) { $0.blob(0) }
     }
 
-    /// The customers who have a subscription, in order.
+    /// The customers who have a subscription, in order, without the subscriptions that the store links to it.
+    func customers(of subscription: [UInt8]) throws(StorageError) -> [[UInt8]] {
+        try connection.all(
+            SQL(
+                """
+                SELECT subject FROM subscription_customers AS this
+                WHERE subscription = ? AND store = ? AND NOT EXISTS (
+                    SELECT 1 FROM subscription_customers AS own
+                    WHERE own.subject = this.subject AND own.store = this.store AND own.subscription = this.subject
+                )
+                ORDER BY subject
+                """,
+                [.blob(subscription), .text(store.recordName)]
+            )
+        ) { $0.blob(0) }
+    }
+
+    /// The customers who have a subscription, and the subscriptions that the store links to it, in order.
     func subjects(of subscription: [UInt8]) throws(StorageError) -> [[UInt8]] {
         try connection.all(
             SQL(
                 "SELECT subject FROM subscription_customers WHERE subscription = ? AND store = ? ORDER BY subject",
                 [.blob(subscription), .text(store.recordName)]
+            )
+        ) { $0.blob(0) }
+    }
+
+    /// Notes that the store links two subscriptions: `other` becomes a customer of both.
+    func link(_ subscription: [UInt8], to other: [UInt8]) throws(StorageError) {
+        for link in SubscriptionLink.links(between: subscription, and: other) {
+            try connection.insert(row(of: link), into: Self.links)
+        }
+    }
+
+    private static let links = Insertion(
+        into: "subscription_customers",
+        columns: "subject, store, subscription",
+        onConflict: .keeps
+    )
+
+    private func row(of link: SubscriptionLink) -> [SQLValue] {
+        [.blob(link.subject), .text(store.recordName), .blob(link.subscription)]
+    }
+
+    /// The subscriptions that the store links to this one, in order.
+    ///
+    /// A link is a subscription that is a customer of itself and of the other.
+    func linked(to subscription: [UInt8], limit: Int) throws(StorageError) -> [[UInt8]] {
+        let (key, store) = (SQLValue.blob(subscription), SQLValue.text(store.recordName))
+        return try connection.all(
+            SQL(
+                """
+                SELECT subscription FROM subscription_customers
+                WHERE subject = ? AND store = ? AND subscription <> subject
+                UNION SELECT subject FROM subscription_customers AS link
+                WHERE subscription = ? AND store = ? AND subscription <> subject AND EXISTS (
+                    SELECT 1 FROM subscription_customers AS own
+                    WHERE own.subject = link.subject AND own.store = link.store AND own.subscription = link.subject
+                )
+                ORDER BY 1 LIMIT ?
+                """,
+                [key, store, key, store, .integer(Int64(limit))]
             )
         ) { $0.blob(0) }
     }

@@ -62,7 +62,7 @@ struct LedgerFacts: Sendable {
         let transaction = outcome.report.transaction
         let ids = [transaction?.id, transaction?.original].compactMap { id in id.flatMap { try? TransactionID($0) } }
         subjects += ids.map { keys.key(of: .originalTransaction($0)) }
-        let history = try SubscriptionTables(connection: connection)
+        let history = try ChainTable(connection: connection)
             .history(of: subjects, chains: ids.map { keys.chainKey(of: $0) })
         let all = history.chains.values.flatMap(\.transactions.values)
         transactions = all.count

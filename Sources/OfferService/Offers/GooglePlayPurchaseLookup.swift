@@ -45,7 +45,7 @@ struct GooglePlayPurchaseLookup: StoreLookup {
         knowledge.googlePlayPurchases = Set(own.map(place.keys.purchaseKey))
         knowledge.shownPurchases = evidence.keys(ofPurchasesFrom: own, place.keys)
         knowledge.rotatedKeys += place.keys.rotatedKeys(of: evidence.purchases.map(\.token))
-        knowledge.googlePlayReport = GooglePlayPurchaseReport(
+        knowledge.reports[.googlePlay] = SubscriptionReport(
             evidence,
             place: place,
             customers: caller.role.mayAssertFacts ? decision.purchaseHolders : [],

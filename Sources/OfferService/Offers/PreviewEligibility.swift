@@ -80,8 +80,7 @@ package final class PreviewEligibility: Sendable {
             fetched[request.offer.listing.store].map { request.with(request.knowledge.told(by: $0)) } ?? request
         }
         var knowledge = StoreKnowledge()
-        knowledge.report = fetched[.appStore]?.report
-        knowledge.googlePlayReport = fetched[.googlePlay]?.googlePlayReport
+        for store in Store.allCases { knowledge.reports[store] = fetched[store]?.reports[store] }
         return try await previewed(OfferPreview(requests: requests, knowledge: knowledge))
     }
 

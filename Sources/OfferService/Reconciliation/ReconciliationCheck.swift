@@ -39,7 +39,7 @@ package struct ReconciliationCheck {
         }
         add(try table.differences(AppStoreRedemptions(grants, links: links, ofAll: catalog)))
         for app in catalog.googlePlayApps.values.sorted(by: { $0.packageName.text < $1.packageName.text }) {
-            let place = PlayContext(app, pseudonyms, catalog)
+            let place = PlayContext(app, pseudonyms: pseudonyms, catalog: catalog)
             add(try table.differences(GooglePlayRedemptions(grants, links: links, at: place)))
         }
         return outcome

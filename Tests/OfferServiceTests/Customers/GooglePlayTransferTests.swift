@@ -41,7 +41,11 @@ import Testing
             try writer.begin(at: service.clock.now)
             let packageName = try PackageName("com.example.android")
             let app = try #require(service.loaded.catalog.googlePlayApps[packageName])
-            place = PlayContext(app, service.loaded.keys.pseudonyms, service.loaded.catalog)
+            place = PlayContext(
+                app,
+                pseudonyms: service.loaded.keys.pseudonyms,
+                catalog: service.loaded.catalog
+            )
         }
 
         func pseudonym(_ name: String) throws -> Pseudonym {
@@ -78,7 +82,7 @@ import Testing
             evidence.purchases = [(token: try PurchaseToken(token), answer: .purchase(purchase))]
             let key = try customer.map { try pseudonym($0).ledgerKey }
             try writer.merge(
-                GooglePlayPurchaseReport(evidence, place: place, customers: key.map { [$0] } ?? [], customer: key)
+                SubscriptionReport(evidence, place: place, customers: key.map { [$0] } ?? [], customer: key)
             )
         }
 

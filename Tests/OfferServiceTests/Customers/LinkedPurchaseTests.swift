@@ -30,11 +30,17 @@ extension StoreService {
     func shareToken(with others: Int) throws {
         let connection = try service.ledger.openPatiently()
         let token = SQLValue.blob([UInt8](repeating: 0xAA, count: 16))
-        let all: StaticString = "INSERT INTO subscription_customers SELECT ?, 'app-store', chain FROM app_store_chains"
-        try connection.run(SQL(all, token))
+        try connection.run(
+            SQL("INSERT INTO subscription_customers SELECT ?, store, subscription FROM subscription_records", token)
+        )
         for number in 0..<others {
             let chain = SQLValue.blob(UniqueID.version4(1, UInt64(number)).bytes)
-            try connection.run(SQL("INSERT INTO app_store_chains (chain) VALUES (?)", chain))
+            try connection.run(
+                SQL(
+                    "INSERT INTO subscription_records (subscription, store, record) VALUES (?, 'app-store', '{}')",
+                    chain
+                )
+            )
             try connection.run(SQL("INSERT INTO subscription_customers VALUES (?, 'app-store', ?)", token, chain))
         }
     }

@@ -140,9 +140,11 @@ import Testing
             #expect(try !world.place().keys.isGenuine(mark, for: 8))
             try service.forgetEarlierEpochs()
             #expect(try world.purchases(of: "ada") == 2)
-            let records = try service.rows(["SELECT record FROM google_play_purchases"])
+            let records = try service.rows(["SELECT record FROM subscription_records"])
             #expect(records.count == 2)
-            let links = try service.rows(["SELECT hex(predecessor) FROM google_play_links"])
+            let links = try service.rows([
+                "SELECT hex(subject) FROM subscription_customers WHERE subject = subscription"
+            ])
             #expect(links.count == 1)
             let first = try world.place().keys.purchaseKey(of: try PurchaseToken("first"))
             let name = String(decoding: Base64.encodeURL(first.bytes), as: UTF8.self)
@@ -212,8 +214,8 @@ extension TestService {
     /// How many rows each table of the App Store's has.
     fileprivate func counts() throws -> [String] {
         try rows([
-            "SELECT count(*) || ' chains' FROM app_store_chains",
-            "SELECT count(*) || ' transactions' FROM app_store_transactions",
+            "SELECT count(*) || ' chains' FROM subscription_records",
+            "SELECT count(*) || ' transactions' FROM transaction_records",
             "SELECT count(*) || ' customers' FROM subscription_customers WHERE store = 'app-store'",
             "SELECT count(*) || ' holders' FROM subscription_holders",
             "SELECT count(*) || ' redemptions' FROM redemptions",
@@ -255,14 +257,14 @@ private struct PlayLedger {
         try write { writer throws(LedgerError) in
             try writer.apply([name.flatMap(RotatedKey.init)].compactMap(\.self))
             let keys = name.map { [$0.ledgerKey] } ?? []
-            try writer.merge(GooglePlayPurchaseReport(evidence, place: place, customers: keys, customer: keys.first))
+            try writer.merge(SubscriptionReport(evidence, place: place, customers: keys, customer: keys.first))
         }
     }
 
     func purchases(of customer: String) throws -> Int {
         let key = try pseudonym(customer).ledgerKey
-        let tables = GooglePlayTables(connection: try service.ledger.openForReading())
-        return try tables.history(of: [key], purchases: [PurchaseKey]()).purchases.count
+        let purchases = PurchaseTable(connection: try service.ledger.openForReading())
+        return try purchases.history(of: [key], purchases: [PurchaseKey]()).purchases.count
     }
 
     /// How many rows name another customer as the holder of a purchase.
@@ -271,7 +273,8 @@ private struct PlayLedger {
         let sql = SQL(
             """
             SELECT (SELECT count(*) FROM subscription_holders WHERE subject <> ?)
-                + (SELECT count(*) FROM subscription_customers WHERE store = 'google-play' AND subject <> ?)
+                + (SELECT count(*) FROM subscription_customers WHERE store = 'google-play' AND subject <> ?
+                    AND subject NOT IN (SELECT subscription FROM subscription_records))
             """,
             key,
             key

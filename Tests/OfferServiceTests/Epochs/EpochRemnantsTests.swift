@@ -132,9 +132,9 @@ import Testing
             try await world.deliver(.init("DID_CHANGE_RENEWAL_PREF", transactionID: id))
             #expect(try world.service.rows(["SELECT state FROM redemptions"]) == ["pending"])
             let tables: [StaticString] = [
-                "SELECT record FROM app_store_transactions ORDER BY transaction_key",
+                "SELECT record FROM transaction_records ORDER BY transaction_key",
                 "SELECT state FROM redemptions",
-                "SELECT hex(chain) FROM app_store_chains", "SELECT hex(subject) FROM subscription_customers",
+                "SELECT hex(subscription) FROM subscription_records", "SELECT hex(subject) FROM subscription_customers",
                 "SELECT hex(subject) FROM subscription_holders",
             ]
             let before = try world.service.rows(tables)
@@ -144,15 +144,15 @@ import Testing
             #expect(try await world.sign("running", Self.ada).status == 200)
             // The chain is named again, its last transaction alone.
             let connection = try world.service.ledger.openPatiently()
-            try connection.run(SQL("UPDATE app_store_chains SET history_complete_at = 1"))
+            try connection.run(SQL("UPDATE subscription_records SET history_complete_at = 1"))
             try world.service.beginEpoch("3")
             try await world.deliver(.init("DID_CHANGE_RENEWAL_STATUS", transactionID: id))
             try world.service.destroyEpoch("2")
             let complete = try world.service.rows([
-                "SELECT coalesce(history_complete_at, 0) || '' FROM app_store_chains"
+                "SELECT coalesce(history_complete_at, 0) || '' FROM subscription_records"
             ])
             #expect(complete == ["0"])
-            let count = try world.service.rows(["SELECT count(*) || '' FROM app_store_transactions"])
+            let count = try world.service.rows(["SELECT count(*) || '' FROM transaction_records"])
             #expect(try #require(count.first.flatMap { Int($0) }) < ids.transactionIDs.count)
         }
     }
@@ -194,8 +194,8 @@ import Testing
                 if isForgotten { try world.service.destroyEpoch("1") }
                 let connection = try world.service.ledger.openPatiently()
                 for statement: StaticString in [
-                    "DELETE FROM redemptions", "DELETE FROM app_store_transactions",
-                    "DELETE FROM app_store_chains",
+                    "DELETE FROM redemptions", "DELETE FROM transaction_records",
+                    "DELETE FROM subscription_records",
                 ] { try connection.run(SQL(statement)) }
                 try await world.deliver(.init("DID_RENEW", transactionID: ids.originalTransactionID))
                 let uses = try world.service.uses()
@@ -208,12 +208,12 @@ import Testing
         try await withStoreService(asksStore: false) { world in
             let ids = try world.customer([.init(.active), .init(.active)])
             try await world.vouch(ids.subscriptions[0], Self.ada)
-            let first = try world.service.rows(["SELECT hex(chain) FROM app_store_chains"])
+            let first = try world.service.rows(["SELECT hex(subscription) FROM subscription_records"])
             try world.service.beginEpoch("2")
             try await world.vouch(ids.subscriptions[1], #""customerId": "grace""#)
             try world.service.beginEpoch("3")
             try world.service.destroyEpoch("2")
-            #expect(try world.service.rows(["SELECT hex(chain) FROM app_store_chains"]) == first)
+            #expect(try world.service.rows(["SELECT hex(subscription) FROM subscription_records"]) == first)
             #expect(try await world.sign("running", Self.ada).status == 200)
             try world.service.destroyEpoch("1")
             #expect(try await world.sign("running", Self.ada).problem == "eligibility-undecided")
@@ -257,7 +257,7 @@ import Testing
             // The store still reports the account and the mark of the destroyed epoch.
             for token in ["a", "b"] { try await tell(token, at: "third-\(token)") }
             #expect(try world.service.rows(with: remnants).isEmpty)
-            #expect(try world.service.rows(["SELECT count(*) || '' FROM google_play_purchases"]) == ["2"])
+            #expect(try world.service.rows(["SELECT count(*) || '' FROM subscription_records"]) == ["2"])
         }
     }
 

@@ -39,17 +39,21 @@ import Testing
             "SELECT subscription FROM subscription_customers",
             "INSERT INTO subscription_customers VALUES (x'05', 'google-play', ?)"
         ),
-        Row("a chain", "SELECT chain FROM app_store_chains", "INSERT INTO app_store_chains (chain) VALUES (?)"),
         Row(
-            "the chain of a transaction",
-            "SELECT chain FROM app_store_transactions",
-            "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (?, x'07', '{}')",
-            "INSERT INTO app_store_chains (chain) VALUES (?)"
+            "a subscription",
+            "SELECT subscription FROM subscription_records",
+            "INSERT INTO subscription_records (subscription, store, record) VALUES (?, 'app-store', '{}')"
+        ),
+        Row(
+            "the subscription of a transaction",
+            "SELECT subscription FROM transaction_records",
+            "INSERT INTO transaction_records (subscription, transaction_key, record) VALUES (?, x'07', '{}')",
+            "INSERT INTO subscription_records (subscription, store, record) VALUES (?, 'app-store', '{}')"
         ),
         Row(
             "a transaction",
-            "SELECT transaction_key FROM app_store_transactions",
-            "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (x'0C', ?, '{}')"
+            "SELECT transaction_key FROM transaction_records",
+            "INSERT INTO transaction_records (subscription, transaction_key, record) VALUES (x'0C', ?, '{}')"
         ),
         Row(
             "the chain of a redemption",
@@ -60,7 +64,7 @@ import Testing
                 environment, matched_as
             ) VALUES (?, x'07', 'p', '', 'o', 'app-store', 'com.example.app', 's', 1, 'production', 'none')
             """,
-            "INSERT INTO app_store_chains (chain) VALUES (?)"
+            "INSERT INTO subscription_records (subscription, store, record) VALUES (?, 'app-store', '{}')"
         ),
         Row(
             "the first transaction of a redemption",
@@ -71,37 +75,37 @@ import Testing
                 environment, matched_as
             ) VALUES (x'0C', ?, 'p', '', 'o', 'app-store', 'com.example.app', 's', 1, 'production', 'none')
             """,
-            "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (x'0C', ?, '{}')"
+            "INSERT INTO transaction_records (subscription, transaction_key, record) VALUES (x'0C', ?, '{}')"
         ),
         Row(
             "the account that a transaction was bought by",
-            "SELECT record FROM app_store_transactions",
+            "SELECT record FROM transaction_records",
             isInRecord: true,
-            "INSERT INTO app_store_transactions (chain, transaction_key, record) VALUES (x'0C', x'07', ?)",
+            "INSERT INTO transaction_records (subscription, transaction_key, record) VALUES (x'0C', x'07', ?)",
             "INSERT INTO subscription_customers VALUES (?, 'app-store', x'0C')"
         ),
         Row(
-            "a purchase",
-            "SELECT purchase FROM google_play_purchases",
-            "INSERT INTO google_play_purchases (purchase, record) VALUES (?, '{}')"
-        ),
-        Row(
-            "a purchase that follows another",
-            "SELECT purchase FROM google_play_links",
-            "INSERT INTO google_play_links (purchase, predecessor) VALUES (?, x'0D')",
-            "INSERT INTO google_play_purchases (purchase, record) VALUES (?, '{}')"
-        ),
-        Row(
             "a purchase that another follows",
-            "SELECT predecessor FROM google_play_links",
-            "INSERT INTO google_play_links (purchase, predecessor) VALUES (x'0C', ?)"
+            "SELECT subject FROM subscription_customers WHERE subject <> subscription",
+            "INSERT INTO subscription_customers VALUES (?, 'google-play', x'0C')"
+        ),
+        Row(
+            "a purchase that is linked to others",
+            "SELECT subject FROM subscription_customers WHERE subject = subscription",
+            "INSERT INTO subscription_customers VALUES (?, 'google-play', x'0C')",
+            """
+            INSERT INTO subscription_customers SELECT subject, store, subject FROM subscription_customers WHERE subject = ?
+            """
         ),
         Row(
             "the predecessor in a record",
-            "SELECT record FROM google_play_purchases",
+            "SELECT record FROM subscription_records",
             isInRecord: true,
-            "INSERT INTO google_play_purchases (purchase, record) VALUES (x'0C', ?)",
-            "INSERT INTO google_play_links (purchase, predecessor) VALUES (x'0C', ?)"
+            "INSERT INTO subscription_records (subscription, store, record) VALUES (x'0C', 'google-play', ?)",
+            "INSERT INTO subscription_customers VALUES (?, 'google-play', x'0C')",
+            """
+            INSERT INTO subscription_customers SELECT subject, store, subject FROM subscription_customers WHERE subject = ?
+            """
         ),
         Row(
             "the purchase of a redemption",
@@ -112,7 +116,7 @@ import Testing
                 environment, matched_as
             ) VALUES (?, x'', 'p', 'b', 'o', 'google-play', 'com.example.app', 's', 1, 'production', 'none')
             """,
-            "INSERT INTO google_play_purchases (purchase, record) VALUES (?, '{}')"
+            "INSERT INTO subscription_records (subscription, store, record) VALUES (?, 'google-play', '{}')"
         ),
         Row(
             "the beginning of a link",

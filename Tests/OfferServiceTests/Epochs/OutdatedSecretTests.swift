@@ -14,8 +14,8 @@ import Testing
     private static let tables: [StaticString] = [
         "SELECT 'entry ' || entry_index FROM audit_entries ORDER BY 1",
         "SELECT 'link ' || hex(from_subject) || hex(to_subject) FROM customer_links ORDER BY 1",
-        "SELECT 'chain ' || hex(chain) || coalesce(status, '') FROM app_store_chains ORDER BY 1",
-        "SELECT 'transaction ' || hex(chain) || record FROM app_store_transactions ORDER BY 1",
+        "SELECT 'chain ' || hex(subscription) || record FROM subscription_records ORDER BY 1",
+        "SELECT 'transaction ' || hex(subscription) || record FROM transaction_records ORDER BY 1",
         "SELECT 'notification ' || hex(notification_id) FROM store_notifications ORDER BY 1",
     ]
 

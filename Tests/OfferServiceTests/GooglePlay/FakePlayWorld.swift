@@ -30,10 +30,10 @@ struct FakePlayWorld {
         let place = try #require(
             PlayContext(try PackageName(FakeGooglePlay.firstApp), under: service.current.value)
         )
-        let tables = GooglePlayTables(connection: try service.ledger.openForReading())
+        let purchases = PurchaseTable(connection: try service.ledger.openForReading())
         let scope = GooglePlayScope(productID: try GooglePlayProductID("premium")) { _ in .promotional }
         let key = place.keys.purchaseKey(of: try PurchaseToken(token))
-        return try tables.history(of: [], purchases: [key]).facts(scope, at: service.clock.now)
+        return try purchases.history(of: [], purchases: [key]).facts(scope, at: service.clock.now)
     }
 
     /// Lets time pass for the service, so that what it asks next is newer.

@@ -106,8 +106,12 @@ import Testing
                 try await world.deliver(PlayService.change(4, token), id: token)
             }
             let names: [StaticString] = [
-                "SELECT count(*) || '' FROM subscription_customers", "SELECT count(*) || '' FROM subscription_holders",
-                "SELECT count(*) || '' FROM google_play_purchases",
+                """
+                SELECT count(*) || '' FROM subscription_customers
+                WHERE subject NOT IN (SELECT subscription FROM subscription_records)
+                """,
+                "SELECT count(*) || '' FROM subscription_holders",
+                "SELECT count(*) || '' FROM subscription_records",
             ]
             #expect(try world.service.rows(names) == ["0", "0", "2"])
             #expect(try world.service.entries("subscription.transferred").isEmpty)

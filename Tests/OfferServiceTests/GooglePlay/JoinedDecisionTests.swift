@@ -234,7 +234,7 @@ extension FakePlayWorld {
         try await withFakePlay(.inProcess, offers: FakePlayWorld.catalog(Self.lapsed), appStoreKey: true) { world in
             let token = try await buyAndTell(world)
             let connection = try world.service.ledger.openPatiently()
-            try connection.run(SQL("UPDATE google_play_purchases SET record = 'x'"))
+            try connection.run(SQL("UPDATE subscription_records SET record = 'x' WHERE store = 'google-play'"))
             let bodies = (0..<40).map { index in
                 index % 8 == 0
                     ? #"\#(Self.anna), "purchaseTokens": ["\#(token)"]"#

@@ -112,7 +112,7 @@ import Testing
         try await withPlayService { world in
             let story = try Self.story(world)
             let place = try world.place
-            var reports: [GooglePlayPurchaseReport] = []
+            var reports: [SubscriptionReport] = []
             var seen: [String: Int] = [:]
             for (index, message) in story.messages.enumerated() where !message.token.isEmpty {
                 let samples = try #require(story.samples[message.token])
@@ -128,9 +128,9 @@ import Testing
                 if message.text.contains("voidedPurchase") {
                     evidence.refunds = [(token, Refund(at: evidence.observedAt))]
                 }
-                reports.append(GooglePlayPurchaseReport(evidence, place: place))
+                reports.append(SubscriptionReport(evidence, place: place))
             }
-            func absorb(_ reports: [GooglePlayPurchaseReport]) async throws -> [String] {
+            func absorb(_ reports: [SubscriptionReport]) async throws -> [String] {
                 try world.forget()
                 for report in reports { _ = try await world.service.committer.absorb(report) }
                 return try world.tables()

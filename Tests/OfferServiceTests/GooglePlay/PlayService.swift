@@ -166,7 +166,7 @@ struct PlayService: Sendable {
     func forget() throws {
         let connection = try service.ledger.openPatiently()
         for statement: StaticString in [
-            "DELETE FROM google_play_purchases", "DELETE FROM google_play_links", "DELETE FROM subscription_customers",
+            "DELETE FROM subscription_records", "DELETE FROM subscription_customers",
             "DELETE FROM store_notifications", "DELETE FROM redemptions",
         ] {
             _ = try connection.run(SQL(statement))
@@ -175,10 +175,9 @@ struct PlayService: Sendable {
 
     private static let queries: [StaticString] = [
         """
-        SELECT 'purchase ' || quote(purchase) || quote(record) || quote(marked_grant)
-        FROM google_play_purchases ORDER BY purchase
+        SELECT 'purchase ' || quote(subscription) || quote(record) || quote(marked_grant)
+        FROM subscription_records ORDER BY subscription
         """,
-        "SELECT 'link ' || quote(purchase) || quote(predecessor) FROM google_play_links ORDER BY purchase, predecessor",
         """
         SELECT 'customer ' || quote(subject) || quote(store) || quote(subscription)
         FROM subscription_customers ORDER BY subject, subscription

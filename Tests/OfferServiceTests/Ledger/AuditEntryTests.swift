@@ -219,8 +219,9 @@ import TransparencyLog
                 grant: (UniqueID.version4(1, 2), .mark)
             )
         }
-        let message = GooglePlayMessage(id: "\"1\"", type: "TEST", sentAt: time, environment: .sandbox)
-        return [.googlePlayMessageReceived(message, app)] + entries.map { .redemption($0, app.name) }
+        let message = NotificationReceipt(id: "\"1\"", type: "TEST", sentAt: time, environment: .sandbox)
+        return [.notificationReceived(message, .googlePlay(app.packageName), app.name)]
+            + entries.map { .redemption($0, app.name) }
     }
 
     @Test func `has room for the longest names that there can be`() async throws {

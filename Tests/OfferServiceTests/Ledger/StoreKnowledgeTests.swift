@@ -55,6 +55,6 @@ import Testing
         let told = own.told(by: other)
         #expect(told.chains == other.chains && told.googlePlayPurchases == other.googlePlayPurchases)
         #expect(told.subjects == [[1]] && told.isVouchedFor && told.retryAfterSeconds == 7)
-        #expect(told.report == nil && told.googlePlayReport == nil)
+        #expect(told.reports.isEmpty)
     }
 }

@@ -93,7 +93,7 @@ import Testing
     private func forgetWhatTheStoreTold(_ service: TestService) throws {
         let connection = try service.ledger.openPatiently()
         for statement: StaticString in [
-            "DELETE FROM app_store_chains", "DELETE FROM app_store_transactions", "DELETE FROM subscription_customers",
+            "DELETE FROM subscription_records", "DELETE FROM transaction_records", "DELETE FROM subscription_customers",
             "DELETE FROM store_notifications", "DELETE FROM redemptions",
         ] {
             _ = try connection.run(SQL(statement))

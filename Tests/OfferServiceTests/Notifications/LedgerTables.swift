@@ -29,12 +29,12 @@ extension TestService {
 
     private static let storeTableQueries: [StaticString] = [
         """
-        SELECT 'chain ' || quote(chain) || quote(renewal) || quote(status) || quote(statuses_read_at)
-            || quote(history_complete_at) FROM app_store_chains ORDER BY chain
+        SELECT 'subscription ' || quote(subscription) || quote(store) || quote(record) || quote(history_complete_at)
+        FROM subscription_records ORDER BY subscription
         """,
         """
-        SELECT 'transaction ' || quote(chain) || quote(transaction_key) || quote(record)
-        FROM app_store_transactions ORDER BY chain, transaction_key
+        SELECT 'transaction ' || quote(subscription) || quote(transaction_key) || quote(record)
+        FROM transaction_records ORDER BY subscription, transaction_key
         """,
         """
         SELECT 'customer ' || quote(subject) || quote(store) || quote(subscription)

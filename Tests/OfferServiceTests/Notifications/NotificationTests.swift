@@ -183,7 +183,8 @@ import Testing
                 try await world.deliver(notification)
             }
             #expect(try world.service.storeTables().count { $0.hasPrefix("transaction ") } == 1)
-            #expect(try world.service.rows(["SELECT 'kept' FROM app_store_chains WHERE renewal IS NOT NULL"]).isEmpty)
+            let kept: StaticString = "SELECT record FROM subscription_records WHERE record LIKE '%renewal%'"
+            #expect(try world.service.rows([kept]).isEmpty)
         }
     }
 

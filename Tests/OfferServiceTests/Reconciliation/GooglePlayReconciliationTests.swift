@@ -68,6 +68,15 @@ private let rows = [
         ["redeemed none"]
     ),
     Row(
+        "a use from before the change of plan by a customer with a grant",
+        [("bert", 3)],
+        [
+            .init(customer: "anna", daysAgo: 2),
+            .init(customer: "bert", offer: "trial-7d", daysAgo: 1, linked: "purchase-0"),
+        ],
+        ["redeemed none"]
+    ),
+    Row(
         "an authorization that became a purchase taken back",
         [("anna", 3)],
         [.init(customer: "anna", state: "EXPIRED")],

@@ -103,7 +103,7 @@ import Testing
 extension StoreService {
     /// Whether the service has read the statuses of a subscription from the App Store.
     fileprivate func knowsStatuses() throws -> Bool {
-        let sql = SQL("SELECT 1 FROM app_store_chains WHERE statuses_read_at IS NOT NULL")
+        let sql = SQL("SELECT 1 FROM subscription_records WHERE record LIKE '%statusesReadAt%'")
         return try service.ledger.openForReading().first(sql) { _ in true } ?? false
     }
 }

@@ -13,10 +13,6 @@ extension Committer {
         indirect case append([AuditEvent], @Sendable (Result<Void, LedgerError>) -> Void)
         indirect case change(Change, @Sendable (Result<Void, LedgerError>) -> Void)
         indirect case absorb(SubscriptionReport, CheckedContinuation<Result<Absorption, LedgerError>, Never>)
-        indirect case absorbGooglePlay(
-            GooglePlayPurchaseReport,
-            CheckedContinuation<Result<Absorption, LedgerError>, Never>
-        )
         indirect case transfer(CustomerTransfer, CheckedContinuation<Result<TransferOutcome, LedgerError>, Never>)
         indirect case preview(OfferPreview, CheckedContinuation<Result<[PreviewedOffer], LedgerError>, Never>)
         indirect case keep(LogSignature, @Sendable (Result<CheckpointTable.Keeping, LedgerError>) -> Void)
@@ -63,7 +59,7 @@ extension Committer.Job {
         switch self {
         case .decide(let asked): [asked.request]
         case .decideAll(let batch, _): batch.requests
-        case .append, .change, .absorb, .absorbGooglePlay, .transfer, .preview, .keep: []
+        case .append, .change, .absorb, .transfer, .preview, .keep: []
         }
     }
 
@@ -79,7 +75,6 @@ extension Committer.Job {
         if epochs.isEmpty { return false }
         return switch self {
         case .absorb(let report, _): epochs.contains(report.epoch)
-        case .absorbGooglePlay(let report, _): epochs.contains(report.place.keys.epoch)
         case .transfer(let transfer, _): epochs.contains(transfer.epoch)
         case .preview(let preview, _): preview.epochs.contains(where: epochs.contains)
         case .decide, .decideAll, .append, .change, .keep: false
@@ -92,8 +87,7 @@ extension Committer.Job {
         case (.decide(let asked), .decided(let verdict)): asked.continuation.resume(returning: .success(verdict))
         case (.decideAll(_, let continuation), .allDecided(let verdict)):
             continuation.resume(returning: .success(verdict))
-        case (.absorb(_, let continuation), .absorbed(let result)),
-            (.absorbGooglePlay(_, let continuation), .absorbed(let result)):
+        case (.absorb(_, let continuation), .absorbed(let result)):
             continuation.resume(returning: .success(result))
         case (.transfer(_, let continuation), .transferred(let result)):
             continuation.resume(returning: .success(result))
@@ -101,7 +95,7 @@ extension Committer.Job {
             continuation.resume(returning: .success(result))
         case (.append(_, let done), .done), (.change(_, let done), .done): done(.success(()))
         case (.keep(_, let done), .kept(let keeping)): done(.success(keeping))
-        case (.decide, _), (.decideAll, _), (.absorb, _), (.absorbGooglePlay, _), (.transfer, _), (.preview, _),
+        case (.decide, _), (.decideAll, _), (.absorb, _), (.transfer, _), (.preview, _),
             (.append, _),
             (.change, _), (.keep, _):
             preconditionFailure("a job has the outcome of its kind")
@@ -112,7 +106,7 @@ extension Committer.Job {
         switch self {
         case .decide(let asked): asked.continuation.resume(returning: .failure(error))
         case .decideAll(_, let continuation): continuation.resume(returning: .failure(error))
-        case .absorb(_, let continuation), .absorbGooglePlay(_, let continuation):
+        case .absorb(_, let continuation):
             continuation.resume(returning: .failure(error))
         case .transfer(_, let continuation): continuation.resume(returning: .failure(error))
         case .preview(_, let continuation): continuation.resume(returning: .failure(error))

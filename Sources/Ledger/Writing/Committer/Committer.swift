@@ -128,14 +128,9 @@ package final class Committer: Sendable {
         try await ask { .preview(preview, $0) }
     }
 
-    /// Merges data of the App Store into the ledger; returns when it is durable.
+    /// Merges a store's report into the ledger; returns when it is durable.
     package func absorb(_ report: SubscriptionReport) async throws(LedgerError) -> Absorption {
         try await ask { .absorb(report, $0) }
-    }
-
-    /// Merges data of Google Play into the ledger; returns when it is durable.
-    package func absorb(_ report: GooglePlayPurchaseReport) async throws(LedgerError) -> Absorption {
-        try await ask { .absorbGooglePlay(report, $0) }
     }
 
     /// Links an anonymous customer to a known one; returns when that is durable.
@@ -447,7 +442,6 @@ extension Committer {
         case .decide(let asked): return .decided(try verdict(on: asked.request, writer))
         case .decideAll(let batch, _): return .allDecided(try verdict(on: batch, writer))
         case .absorb(let report, _): return .absorbed(try writer.absorb(report))
-        case .absorbGooglePlay(let report, _): return .absorbed(try writer.absorb(report))
         case .transfer(let transfer, _): return .transferred(try writer.transfer(transfer))
         case .preview(let preview, _): return .previewed(try writer.preview(preview))
         case .append(let events, _):

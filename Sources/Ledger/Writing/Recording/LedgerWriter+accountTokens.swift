@@ -17,9 +17,9 @@ extension LedgerWriter {
         }
         if let stop { return .stopped(stop) }
         guard try mayBeOfCustomer(change) else { return .ofOtherCustomer }
-        let known = try database(subscriptions.chain(change.chain))
+        let known = try database(chains.record(of: change.chain))
         try append(.accountToken(change))
-        return .ask(known?.chain.transactions.values.first?.environment)
+        return .ask(known?.transactions.values.first?.environment)
     }
 
     /// Records what the App Store answered, and the customer of the purchases from now on.

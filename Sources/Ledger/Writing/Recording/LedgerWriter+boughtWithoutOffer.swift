@@ -14,16 +14,16 @@ extension LedgerWriter {
     /// Older purchases are skipped: a whole history has many, and they show nothing about the app's present version.
     private static let newestHours = 48
 
-    /// The purchases of a report that are new, recent and carry no offer at all; ask before the report is merged.
-    func purchasesWithoutOffer(in report: SubscriptionReport) throws(LedgerError) -> [NewPurchase] {
+    /// The reported purchases that are new, recent and carry no offer at all; ask before the report is merged.
+    func purchasesWithoutOffer(in history: SubscriptionHistory) throws(LedgerError) -> [NewPurchase] {
         var found: [NewPurchase] = []
         let earliest = recordedAt.adding(hours: -Self.newestHours)
-        for (chain, known) in report.history.chains {
+        for (chain, known) in history.chains {
             for (key, record) in known.transactions where record.offerType == nil && record.purchasedAt > earliest {
                 guard record.mayLackOffer else { continue }
                 let isKnown = try isAnyRow(
                     SQL(
-                        "SELECT 1 FROM app_store_transactions WHERE chain = ? AND transaction_key = ?",
+                        "SELECT 1 FROM transaction_records WHERE subscription = ? AND transaction_key = ?",
                         .blob(chain.bytes),
                         .blob(key.bytes)
                     )

@@ -27,12 +27,12 @@ extension LedgerWriter {
         try database(links.add(from, to: link, at: recordedAt, entry: entry))
         // A redemption of one customer may come from a grant to the other.
         if let bundleID = transfer.app.bundleID {
-            let chains = try database(subscriptions.chains(of: from) + subscriptions.chains(of: to))
-            try matchRedemptions(of: Set(chains), bundleID, transfer.catalog)
+            let keys = try database(chains.subscriptions(of: from) + chains.subscriptions(of: to))
+            try matchRedemptions(of: Set(keys), bundleID, transfer.catalog)
         }
         if let place = transfer.playContext {
-            let purchases = try database(googlePlay.purchases(of: from) + googlePlay.purchases(of: to))
-            try matchRedemptions(of: Set(purchases), place)
+            let keys = try database(purchases.subscriptions(of: from) + purchases.subscriptions(of: to))
+            try matchRedemptions(of: Set(keys), place)
         }
         return .transferred(at: recordedAt, isRepeated: false)
     }
@@ -51,7 +51,7 @@ extension LedgerWriter {
     // MARK: - Subscriptions that appear under another account
 
     /// Notes which customers have the subscriptions, before the links of the report are added.
-    func note(_ holders: [SubscriptionHolder], at store: SubscriptionTransfer.StoreApp) throws(LedgerError) {
+    func note(_ holders: [SubscriptionHolder], at store: StoreApp) throws(LedgerError) {
         // If a caller names the same customer as before, a new account does not mean another customer: each purchase
         // may have a new token.
         var unmoved: Set<[UInt8]> = []

@@ -13,15 +13,14 @@ extension LedgerWriter {
         return signedAt.map { $0 >= newestEpoch.begunAt } ?? false
     }
 
-    /// After an epoch was destroyed, the report without marks of deleted grants, which Google Play keeps reporting.
-    func withoutForgottenMarks(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> GooglePlayPurchaseReport {
-        guard hasForgotten else { return report }
-        let claimed = report.history.purchases.values.compactMap(\.markedGrant)
-        let known = try database(issued.entries(of: claimed))
-        var history = report.history
+    /// After an epoch was destroyed, the history without marks of deleted grants, which Google Play keeps reporting.
+    func withoutForgottenMarks(_ history: GooglePlayHistory) throws(LedgerError) -> GooglePlayHistory {
+        guard hasForgotten else { return history }
+        let known = try database(issued.entries(of: history.purchases.values.compactMap(\.markedGrant)))
+        var kept = history
         for (purchase, record) in history.purchases where record.markedGrant.flatMap({ known[$0] }) == nil {
-            history.purchases[purchase]?.mark = nil
+            kept.purchases[purchase]?.mark = nil
         }
-        return report.with(history: history, accounts: report.accounts, holders: report.holders)
+        return kept
     }
 }

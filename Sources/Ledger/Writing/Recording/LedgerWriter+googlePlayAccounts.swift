@@ -4,13 +4,6 @@ import ServiceRuntime
 import Storage
 
 extension LedgerWriter {
-    /// The report with customers' keys in place of accounts; accounts that this service did not give out are left out.
-    func withCustomers(_ report: GooglePlayPurchaseReport) throws(LedgerError) -> GooglePlayPurchaseReport {
-        if report.accounts.isEmpty { return report }
-        let customers = try database(googlePlayAccounts.customers(of: Set(report.accounts.map(\.subject))))
-        return report.naming(customers)
-    }
-
     /// Notes the customer of the account ID in a request's answer, if it has one; `entry` is the index of its entry.
     func giveOut(_ request: DecisionRequest, entry: Int64) throws(LedgerError) {
         guard case .authorization(let plan) = request.grantable, let customer = request.account else { return }

@@ -18,11 +18,13 @@ extension LedgerWriter {
 
     /// Notes the answers after which a subscriber canceled, if the report is about a cancellation.
     func noteCancellation(_ report: SubscriptionReport) throws(LedgerError) {
-        guard let notification = report.notification, notification.isCancellation else { return }
-        for chain in report.history.chains.keys {
+        guard let notification = report.notification, notification.isCancellation,
+            case .appStore(let history, _) = report.content
+        else { return }
+        for chain in history.chains.keys {
             let earlier = report.rotatedKeys.filter { $0.current == chain.bytes }.flatMap(\.earlier)
             for key in [chain.bytes] + earlier {
-                retentionOutcomes += try database(retentionAnswers.cancel(key, at: notification.signedAt))
+                retentionOutcomes += try database(retentionAnswers.cancel(key, at: notification.sentAt))
             }
         }
     }

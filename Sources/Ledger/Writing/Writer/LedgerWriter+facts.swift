@@ -29,10 +29,7 @@ extension LedgerWriter {
     /// is in both stores, what is known in the other store counts too.
     func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
         let isToldMore = request.knowledge.isTold
-        if isToldMore {
-            if let report = request.knowledge.report { try merge(report) }
-            if let report = request.knowledge.googlePlayReport { try merge(report) }
-        }
+        if isToldMore { try merge(request.knowledge.reports) }
         guard isToldMore || !request.hasAllFacts || request.offer.needs.originalTransactionGrants else {
             return KnownCustomer(facts: request.facts)
         }
@@ -137,45 +134,7 @@ extension LedgerWriter {
         if knowledge.account.isEmpty || knowledge.statusesReadAt != nil || knowledge.historyReadAt != nil {
             return true
         }
-        return try database(subscriptions.hasChain(of: knowledge.account, among: history))
-    }
-
-    func merge(_ report: SubscriptionReport) throws(LedgerError) {
-        try apply(report.rotatedKeys)
-        try noteInForce(report.keysInForce)
-        try note(report.holders, at: .appStore(report.bundleID))
-        let purchases = try purchasesWithoutOffer(in: report)
-        let changed = try database(subscriptions.merge(report.history, report.links))
-        try matchRedemptions(of: Set(changed.keys), report.bundleID, report.catalog)
-        try noteBoughtWithoutOffer(purchases, of: report.bundleID, report.catalog)
-    }
-
-    /// Updates the redemptions of chains, and others that may come from the same grants, to what is known now.
-    func matchRedemptions(
-        of chains: Set<ChainKey>,
-        _ bundleID: BundleID,
-        _ catalog: Catalog
-    ) throws(LedgerError) {
-        guard !chains.isEmpty else { return }
-        let source = AppStoreRedemptions(grants, links: links, of: bundleID, catalog)
-        let uses = try matchRedemptions(of: chains.map(\.bytes), source, in: AppName(bundleID))
-        try noteClients(of: uses, catalog, in: bundleID)
-    }
-
-    /// The same for subscriptions in either store; returns what is new.
-    @discardableResult
-    func matchRedemptions(
-        of subscriptions: [[UInt8]],
-        _ source: some RedemptionSource,
-        in app: AppName
-    ) throws(LedgerError) -> [MatchedRedemption] {
-        let uses = try database(redemptions.update(subscriptions, source))
-        for matched in uses {
-            let index = try append(.redemption(matched, app, namesGrant: try isOfNewestEpoch(matched.grantID)))
-            try database(redemptions.note(index, of: matched.use))
-        }
-        newRedemptions += uses
-        return uses
+        return try database(chains.hasChain(of: knowledge.account, among: history))
     }
 }
 

@@ -17,8 +17,7 @@ package struct OfferPreview: Sendable {
 
     /// The epochs of the secrets that its requests and reports use; one, unless the secret was changed meanwhile.
     var epochs: [String] {
-        let told = [knowledge.report?.epoch, knowledge.googlePlayReport?.place.keys.epoch]
-        return requests.map(\.epoch) + told.compactMap(\.self)
+        requests.map(\.epoch) + knowledge.reports.values.map(\.epoch)
     }
 }
 
@@ -46,8 +45,7 @@ extension LedgerWriter {
     /// Decides each offer on what is known, as ``decide(_:)`` would, and neither reserves nor records.
     package func preview(_ preview: OfferPreview) throws(LedgerError) -> [PreviewedOffer] {
         try apply(Array(Set(preview.knowledge.rotatedKeys + preview.requests.flatMap(\.rotatedKeys))))
-        if let report = preview.knowledge.report { try merge(report) }
-        if let report = preview.knowledge.googlePlayReport { try merge(report) }
+        try merge(preview.knowledge.reports)
         memory = CustomerMemory()
         defer { memory = nil }
         var previewed: [PreviewedOffer] = []
@@ -72,7 +70,7 @@ extension LedgerWriter {
         let all = subjects + knowledge.subjects
         let key = all + knowledge.chains.map(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }
         if let known = memory?.appStore[key] { return known }
-        let history = try database(subscriptions.history(of: all, chains: knowledge.chains))
+        let history = try database(chains.history(of: all, chains: knowledge.chains))
         memory?.appStore[key] = history
         return history
     }
@@ -83,7 +81,7 @@ extension LedgerWriter {
     ) throws(LedgerError) -> GooglePlayHistory {
         let key = subjects + knowledge.googlePlayPurchases.sorted().map(\.bytes)
         if let known = memory?.googlePlay[key] { return known }
-        let history = try database(googlePlay.history(of: subjects, purchases: knowledge.googlePlayPurchases))
+        let history = try database(purchases.history(of: subjects, purchases: knowledge.googlePlayPurchases))
         memory?.googlePlay[key] = history
         return history
     }

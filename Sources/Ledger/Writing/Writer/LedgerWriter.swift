@@ -39,7 +39,7 @@ package final class LedgerWriter {
     /// The entries of other instances since the last transaction, and those of this one; if they are many, the first.
     private(set) var newEntries = EntryBuffer()
     var days: GrantDays
-    let subscriptions: SubscriptionTables
+    let chains: ChainTable
     let holders: SubscriptionHolders
     let links: CustomerLinks
     let attributeTable: StoredAttributeTable
@@ -68,7 +68,7 @@ package final class LedgerWriter {
     let retentionAnswers: RetentionAnswerTable
     /// The outcomes of answers to real-time requests that are new in this transaction.
     var retentionOutcomes: [RetentionOutcome] = []
-    let googlePlay: GooglePlayTables
+    let purchases: PurchaseTable
     let googlePlayAccounts: GooglePlayAccounts
     let notifications: ProcessedNotifications
 
@@ -89,7 +89,7 @@ package final class LedgerWriter {
         self.durableHead = durableHead
         log = LogTables(connection: connection)
         days = GrantDays(connection: connection)
-        subscriptions = SubscriptionTables(connection: connection)
+        chains = ChainTable(connection: connection)
         grants = GrantTable(connection: connection, compaction: compaction, looksForAll: looksForAll)
         rotatedKeys = KeyRotation(grants)
         keyEpochs = KeyEpochs(connection: connection)
@@ -99,7 +99,7 @@ package final class LedgerWriter {
         issued = IssuedGrantTable(connection: connection)
         redemptions = RedemptionTable(grants)
         retentionAnswers = RetentionAnswerTable(connection: connection)
-        googlePlay = GooglePlayTables(connection: connection)
+        purchases = PurchaseTable(connection: connection)
         googlePlayAccounts = GooglePlayAccounts(connection: connection)
         notifications = ProcessedNotifications(connection: connection)
     }
@@ -387,21 +387,6 @@ package final class LedgerWriter {
     func noteInForce(_ keys: Set<[UInt8]>) throws(LedgerError) {
         if keys.isEmpty { return }
         try database(keyEpochs.note(keys))
-    }
-
-    /// Merges data of the App Store into the ledger; each notification only once.
-    package func absorb(_ report: SubscriptionReport) throws(LedgerError) -> Absorption {
-        if let notification = report.notification {
-            guard try database(notifications.remember(notification)) else {
-                return .repeated
-            }
-            let index = try append(.notificationReceived(notification, report.bundleID))
-            try relay(notification.relayedBody, of: .appStore, entry: index)
-            try noteTold(NotifiedApp(store: .appStore, name: report.bundleID.text))
-            try noteCancellation(report)
-        }
-        try merge(report)
-        return .recorded
     }
 
     // MARK: - What the rules ask

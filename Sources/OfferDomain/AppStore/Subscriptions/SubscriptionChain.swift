@@ -14,6 +14,9 @@ package struct SubscriptionChain: Hashable, Sendable {
     ///
     /// If it is nil, there may be more transactions than those here.
     package var historyCompleteAt: Timestamp?
+    /// The latest instant at which the store listed every subscription of the customer with its status; nil if it never
+    /// did.
+    package var statusesReadAt: Timestamp?
 
     /// A chain without any evidence.
     package init() {}
@@ -38,6 +41,11 @@ package struct SubscriptionChain: Hashable, Sendable {
         historyCompleteAt = max(historyCompleteAt ?? instant, instant)
     }
 
+    /// Takes the instant at which the store listed every status, unless a later one is known.
+    package mutating func merge(statusesReadAt instant: Timestamp) {
+        statusesReadAt = max(statusesReadAt ?? instant, instant)
+    }
+
     /// When the newest part of it was true; nil if there is no evidence.
     package var observedAt: Timestamp? {
         let instants = [renewal?.signedAt, status?.observedAt, historyCompleteAt].compactMap(\.self)
@@ -50,5 +58,6 @@ package struct SubscriptionChain: Hashable, Sendable {
         if let renewal = other.renewal { merge(renewal) }
         if let status = other.status { merge(status) }
         if let instant = other.historyCompleteAt { merge(historyCompleteAt: instant) }
+        if let instant = other.statusesReadAt { merge(statusesReadAt: instant) }
     }
 }

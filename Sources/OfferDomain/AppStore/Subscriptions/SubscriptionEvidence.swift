@@ -81,8 +81,9 @@ package struct SubscriptionEvidence: Hashable, Sendable {
         }
         history.statusesReadAt = statusesReadAt
         history.historyReadAt = historyReadAt
-        if let historyReadAt {
-            for key in history.chains.keys { history.chains[key]?.merge(historyCompleteAt: historyReadAt) }
+        for key in history.chains.keys {
+            if let historyReadAt { history.chains[key]?.merge(historyCompleteAt: historyReadAt) }
+            if let statusesReadAt { history.chains[key]?.merge(statusesReadAt: statusesReadAt) }
         }
         return history
     }

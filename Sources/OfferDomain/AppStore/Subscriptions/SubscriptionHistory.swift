@@ -49,7 +49,10 @@ package struct SubscriptionHistory: Hashable, Sendable {
     package mutating func forgetReadings() {
         statusesReadAt = nil
         historyReadAt = nil
-        for key in chains.keys { chains[key]?.historyCompleteAt = nil }
+        for key in chains.keys {
+            chains[key]?.historyCompleteAt = nil
+            chains[key]?.statusesReadAt = nil
+        }
     }
 
     /// The history with all that another one of the same customer knows.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The pseudonym of a purchase token; the service does not store the token.
-package typealias PurchaseKey = OpaqueKey<GooglePlayPurchase>
+package typealias PurchaseKey = OpaqueKey<GooglePlayPurchaseRecord>
 
 /// Makes the keys that purchases are filed under.
 package protocol GooglePlayKeys {

@@ -27,7 +27,7 @@ struct PreviewCustomer: Sendable {
         let (stated, user, pseudonyms) = (request.customer, context.caller.user, context.snapshot.pseudonyms)
         customerInAppStore = DecisionCustomer(stated, at: .appStore, of: app.name, in: context)
         customerAtGooglePlay = DecisionCustomer(stated, at: .googlePlay, of: app.name, in: context)
-        place = app.googlePlay.map { PlayContext($0, pseudonyms, context.catalog) }
+        place = app.googlePlay.map { PlayContext($0, pseudonyms: pseudonyms, catalog: context.catalog) }
         purchaseTokens = request.purchaseTokens
         if let bundleID = app.bundleID {
             let shown = try await store.verified(stated, of: bundleID, in: context)
@@ -55,7 +55,7 @@ struct PreviewCustomer: Sendable {
     /// What is known when one offer is decided: no more than a request for this very offer could bring.
     func knowledge(for offer: CatalogOffer) -> StoreKnowledge {
         var knowledge = knowledge
-        knowledge.report = nil
+        knowledge.reports = [:]
         switch offer.listing {
         case .appStore(let listing):
             knowledge.shownPurchases = []

@@ -46,8 +46,8 @@ final class VerifiedEvidence: Sendable {
         knowledge.add(binding.context.caller.user, snapshot.pseudonyms, in: AppName(bundleID))
         if !transactions.isEmpty {
             let report = report(binding.shown.evidence, of: vouchedFor)
-            knowledge.report = report
-            knowledge.chains = Set(report.history.chains.keys)
+            knowledge.reports[.appStore] = report
+            knowledge.chains = report.chains
         }
         if binding.context.isBelieved, let id = customer.transactionID { addNamed(id, to: &knowledge) }
         knowledge.mayAsk = mayAsk && canAsk
@@ -142,10 +142,10 @@ extension VerifiedEvidence {
     func add(_ answer: SubscriptionEvidence, to knowledge: inout StoreKnowledge) {
         let isCustomers = isOfCustomer(answer)
         let report = report(answer, of: isCustomers ? vouchedFor : [])
-        knowledge.report = report
+        knowledge.reports[.appStore] = report
         guard isCustomers else { return }
         add(VerifiedMembers(evidence: answer), to: &knowledge)
-        knowledge.chains.formUnion(report.history.chains.keys)
+        knowledge.chains.formUnion(report.chains)
         knowledge.statusesReadAt = answer.statusesReadAt
         knowledge.historyReadAt = answer.historyReadAt
     }

@@ -55,13 +55,13 @@ package struct NotificationReceiver: Sendable {
         let (notification, evidence) = try await opened(signedPayload, from: party, reader, at: now)
         var receipt = NotificationReceipt(notification)
         receipt.relayedBody = body
-        let report = SubscriptionReport(
+        var report = SubscriptionReport(
             evidence,
             keys: AppPseudonyms(configuration.pseudonyms, in: AppName(notification.bundleID)),
             bundleID: notification.bundleID,
-            catalog: configuration.catalog,
-            notification: receipt
+            catalog: configuration.catalog
         )
+        report.notification = receipt
         do throws(LedgerError) {
             let absorption = try await committer.absorb(report)
             count(notification, absorption == .recorded ? "recorded" : "repeated")
@@ -175,11 +175,11 @@ package struct NotificationReceiver: Sendable {
 extension NotificationReceipt {
     fileprivate init(_ notification: AppStoreNotification) {
         self.init(
-            id: notification.notificationUUID,
+            id: notification.notificationUUID.description,
             type: notification.notificationType.storeText,
             subtype: notification.subtype?.storeText,
-            signedAt: notification.signedAt,
-            environment: notification.environment.rawValue
+            sentAt: notification.signedAt,
+            environment: notification.environment
         )
     }
 }

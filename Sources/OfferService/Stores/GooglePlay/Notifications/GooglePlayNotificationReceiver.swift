@@ -204,14 +204,15 @@ package struct GooglePlayNotificationReceiver: Sendable {
         _ message: ReceivedMessage,
         _ place: PlayContext
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
-        var receipt = GooglePlayMessage(
+        var receipt = NotificationReceipt(
             id: message.push.id,
             type: notification.type,
             sentAt: notification.sentAt,
             environment: evidence.environment
         )
         receipt.relayedBody = message.relayed
-        let report = GooglePlayPurchaseReport(evidence, place: place, message: receipt)
+        var report = SubscriptionReport(evidence, place: place)
+        report.notification = receipt
         do throws(LedgerError) {
             let absorption = try await committer.absorb(report)
             count(notification, evidence.environment, absorption == .recorded ? "recorded" : "repeated")

@@ -104,56 +104,6 @@ extension GooglePlayEvidence {
         }
         return accounts
     }
-
-    /// For each purchase, the customer that a caller names, and the account that the purchase names.
-    fileprivate func holders(_ keys: GooglePlayPseudonyms, _ customer: [UInt8]?) -> [SubscriptionHolder] {
-        purchases.flatMap { token, answer in
-            guard case .purchase(let purchase) = answer else { return [SubscriptionHolder]() }
-            let predecessors = [purchase.linkedToken, purchase.expiredToken].compactMap(\.self)
-            func holder(_ kind: SubscriptionHolder.Kind, _ subject: [UInt8], _ since: Timestamp?) -> SubscriptionHolder
-            {
-                SubscriptionHolder(
-                    subscription: keys.purchaseKey(of: token).bytes,
-                    predecessors: predecessors.map { keys.purchaseKey(of: $0).bytes },
-                    kind: kind,
-                    subject: subject,
-                    since: since
-                )
-            }
-            let account = purchase.accountID.flatMap(GooglePlayAccountID.init)?.key
-            return [customer.map { holder(.customer, $0, nil) }, account.map { holder(.account, $0, observedAt) }]
-                .compactMap(\.self)
-        }
-    }
-}
-
-extension GooglePlayPurchaseReport {
-    /// Files evidence; `customers` are pseudonym keys of a customer that a trusted caller vouches for, and are linked
-    /// to every purchase.
-    ///
-    /// `customer` is the key of the name that the caller uses.
-    package init(
-        _ evidence: GooglePlayEvidence,
-        place: PlayContext,
-        customers: [[UInt8]] = [],
-        customer: [UInt8]? = nil,
-        message: GooglePlayMessage? = nil
-    ) {
-        var links: Set<SubscriptionLink> = []
-        for case (let token, .purchase) in evidence.purchases {
-            let purchase = place.keys.purchaseKey(of: token).bytes
-            links.formUnion(customers.map { SubscriptionLink(subject: $0, subscription: purchase) })
-        }
-        self.init(
-            place: place,
-            history: evidence.history(place.keys),
-            links: links,
-            accounts: evidence.accounts(place.keys),
-            holders: evidence.holders(place.keys, customer),
-            message: message,
-            rotatedKeys: place.keys.rotatedKeys(of: evidence)
-        )
-    }
 }
 
 extension GooglePlayPurchaseAnswer {

@@ -1,39 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Configuration
 import Cryptography
 import JSON
-import OfferDomain
+package import OfferDomain
 
-// How the ledger writes what it keeps of Google Play's purchases: JSON with Google's names and values where there are
-// any, what is absent left out, so that an auditor can read a row. Times are milliseconds since 1970.
+extension GooglePlayPurchaseRecord: StoredSubscription {
+    package static var store: Store { .googlePlay }
+    package static var hasTransactions: Bool { false }
+
+    package init?(_ row: SubscriptionRow) { self.init(json: row.record) }
+
+    package func row(since known: GooglePlayPurchaseRecord?) -> SubscriptionRow {
+        var row = SubscriptionRow(record: json)
+        row.markedGrant = markedGrant
+        row.linked = predecessors.subtracting(known?.predecessors ?? []).sorted().map(\.bytes)
+        return row
+    }
+
+    /// The grant that its mark claims, if it has one.
+    var markedGrant: UniqueID? { mark.flatMap(GrantMark.init)?.grantID }
+}
 
 extension GooglePlayPurchaseRecord {
     var json: String {
-        var writer = JSONWriter(reserving: 768)
-        writer.beginObject()
-        if let latest {
-            writer.name("latest")
-            latest.write(to: &writer)
+        JSONWriter.record(reserving: 768) { writer in
+            writer.object("latest", latest) { $0.write(to: &$1) }
+            writer.flag("reported", isReported)
+            writer.member("reportedSince", reportedSince)
+            writer.member("firstObservedAt", firstObservedAt)
+            writer.array("uses", uses.sorted { $0.key < $1.key }) { Self.write($0.key, $0.value, to: &$1) }
+            writer.array("replacedOffers", replacedOffers.sorted()) { offer, writer in
+                writer.beginObject()
+                Self.writeNames(offer, to: &writer)
+                writer.endObject()
+            }
+            writer.array("predecessors", predecessors.sorted()) { predecessor, writer in
+                writer.string(predecessor.recordText)
+            }
+            writer.member("obfuscatedExternalProfileId", mark)
+            writer.member("goneAt", goneAt)
+            writer.flag("superseded", isSuperseded)
+            writer.member("revokedAt", revokedAt)
+            writer.array("refunds", refunds.filter(\.isFull)) { $1.integer($0.at.milliseconds) }
+            writer.array("partialRefunds", refunds.filter { !$0.isFull }) { $1.integer($0.at.milliseconds) }
         }
-        writer.member("reported", isReported)
-        writer.member("reportedSince", reportedSince)
-        writer.member("firstObservedAt", firstObservedAt)
-        writer.array("uses", uses.sorted { $0.key < $1.key }) { Self.write($0.key, $0.value, to: &$1) }
-        writer.array("replacedOffers", replacedOffers.sorted()) { offer, writer in
-            writer.beginObject()
-            Self.writeNames(offer, to: &writer)
-            writer.endObject()
-        }
-        writer.array("predecessors", predecessors.sorted()) { predecessor, writer in
-            writer.string(String(decoding: Base64.encodeURL(predecessor.bytes), as: UTF8.self))
-        }
-        writer.member("obfuscatedExternalProfileId", mark)
-        writer.member("goneAt", goneAt)
-        writer.member("superseded", isSuperseded)
-        writer.member("revokedAt", revokedAt)
-        writer.array("refunds", refunds.filter(\.isFull)) { $1.integer($0.at.milliseconds) }
-        writer.array("partialRefunds", refunds.filter { !$0.isFull }) { $1.integer($0.at.milliseconds) }
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     private static func write(_ offer: GooglePlayOfferPath, _ use: Use, to writer: inout JSONWriter) {
@@ -41,7 +51,7 @@ extension GooglePlayPurchaseRecord {
         writeNames(offer, to: &writer)
         writer.member("firstSeenAt", use.firstSeenAt)
         writer.member("paidInFullAt", use.paidInFullAt)
-        writer.member("hasPromotionCode", use.hasPromotionCode)
+        writer.flag("hasPromotionCode", use.hasPromotionCode)
         writer.endObject()
     }
 
@@ -52,7 +62,7 @@ extension GooglePlayPurchaseRecord {
     }
 
     init?(json: String) {
-        guard let object = (try? JSONDocument(Array(json.utf8), limits: Self.limits))?.root.object else { return nil }
+        guard let object = JSONObject(record: json) else { return nil }
         self.init()
         if let value = object["latest"] {
             guard let latest = value.object.flatMap(GooglePlayObservation.init) else { return nil }
@@ -98,16 +108,10 @@ extension GooglePlayPurchaseRecord {
         return GooglePlayOfferPath(productID: productID, basePlanID: basePlanID, offerID: offerID)
     }
 
-    private static let limits = JSONLimits(
-        maximumBytes: 1024 * 1024,
-        maximumNodes: 20_000,
-        maximumStringBytes: 1024
-    )
 }
 
 extension GooglePlayObservation {
     fileprivate func write(to writer: inout JSONWriter) {
-        writer.beginObject()
         writer.member("subscriptionState", state.storeText)
         writer.member("startTime", startedAt)
         writer.member("regionCode", region?.text)
@@ -115,9 +119,8 @@ extension GooglePlayObservation {
         writer.member("canceledStateContext", cancellation?.storeText)
         writer.member("cancelTime", cancelledAt)
         writer.member("autoResumeTime", resumesAt)
-        writer.member("testPurchase", isTest)
+        writer.flag("testPurchase", isTest)
         writer.member("observedAt", observedAt)
-        writer.endObject()
     }
 
     fileprivate init?(_ object: JSONObject) {
@@ -152,8 +155,8 @@ extension GooglePlayPurchase.LineItem {
         switch plan {
         case .autoRenewing(let isEnabled, let isCancellationPending):
             writer.member("plan", "autoRenewing")
-            writer.member("autoRenewEnabled", isEnabled)
-            writer.member("pendingCancellation", isCancellationPending)
+            writer.flag("autoRenewEnabled", isEnabled)
+            writer.flag("pendingCancellation", isCancellationPending)
         case .prepaid: writer.member("plan", "prepaid")
         case nil: break
         }
@@ -164,9 +167,9 @@ extension GooglePlayPurchase.LineItem {
         }
         writer.member("priceStepUpConsent", priceStepUp?.consent.storeText)
         writer.member("consentDeadlineTime", priceStepUp?.deadline)
-        writer.member("signupPromotion", hasPromotionCode)
-        writer.member("deferredItemRemoval", isRemovedLater)
-        writer.member("deferredItemReplacement", isReplacedLater)
+        writer.flag("signupPromotion", hasPromotionCode)
+        writer.flag("deferredItemRemoval", isRemovedLater)
+        writer.flag("deferredItemReplacement", isReplacedLater)
         writer.endObject()
     }
 
@@ -199,51 +202,5 @@ extension GooglePlayPurchase.LineItem {
         hasPromotionCode = object.flag("signupPromotion")
         isRemovedLater = object.flag("deferredItemRemoval")
         isReplacedLater = object.flag("deferredItemReplacement")
-    }
-}
-
-extension JSONObject {
-    fileprivate func instant(_ name: String) -> Timestamp? {
-        self[name]?.integer.map(Timestamp.init(milliseconds:))
-    }
-
-    fileprivate func instants(_ name: String) -> [Timestamp] {
-        self[name]?.array?.compactMap(\.integer).map(Timestamp.init(milliseconds:)) ?? []
-    }
-
-    fileprivate func flag(_ name: String) -> Bool { self[name]?.bool ?? false }
-}
-
-extension JSONWriter {
-    fileprivate mutating func member(_ name: StaticString, _ text: String?) {
-        guard let text else { return }
-        self.name(name)
-        string(text)
-    }
-
-    fileprivate mutating func member(_ name: StaticString, _ instant: Timestamp?) {
-        guard let instant else { return }
-        self.name(name)
-        integer(instant.milliseconds)
-    }
-
-    /// What is false is left out.
-    fileprivate mutating func member(_ name: StaticString, _ flag: Bool) {
-        guard flag else { return }
-        self.name(name)
-        boolean(true)
-    }
-
-    /// What is empty is left out.
-    fileprivate mutating func array<Element>(
-        _ name: StaticString,
-        _ elements: [Element],
-        _ write: (Element, inout JSONWriter) -> Void
-    ) {
-        guard !elements.isEmpty else { return }
-        self.name(name)
-        beginArray()
-        for element in elements { write(element, &self) }
-        endArray()
     }
 }
