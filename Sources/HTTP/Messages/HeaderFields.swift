@@ -108,3 +108,12 @@ extension ArraySlice<UInt8> {
         return count >= length && ASCII.equalsIgnoringCase(span.extracting(0..<length), text)
     }
 }
+
+extension HeaderFields {
+    /// What follows the scheme `Bearer`, in any letter case, and one space (RFC 6750 section 2.1), in the only field
+    /// `Authorization`.
+    package var bearerCredential: ArraySlice<UInt8>? {
+        guard let value = only("Authorization"), value.startsIgnoringCase(with: "bearer ") else { return nil }
+        return value.dropFirst(7)
+    }
+}

@@ -36,12 +36,3 @@ extension CallerDirectory {
         return caller
     }
 }
-
-extension HeaderFields {
-    /// What follows the scheme `Bearer`, in any letter case, and one space (RFC 6750 section 2.1), in the only field
-    /// `Authorization`.
-    var bearerCredential: ArraySlice<UInt8>? {
-        guard let value = only("Authorization"), value.startsIgnoringCase(with: "bearer ") else { return nil }
-        return value.dropFirst(7)
-    }
-}

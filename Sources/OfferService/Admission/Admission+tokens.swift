@@ -2,6 +2,7 @@
 import Configuration
 import HTTP
 import OfferDomain
+import Stores
 
 extension Admission {
     /// Authenticates a caller by API key, or a user by token, for calls about offers.

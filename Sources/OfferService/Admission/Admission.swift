@@ -4,6 +4,7 @@ import HTTP
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// Lets callers in as often as they may ask, before anything expensive is done for them.
 ///

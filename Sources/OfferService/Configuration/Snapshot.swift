@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
+package import Ledger
 import ServiceRuntime
 
 /// All that a request is decided by, of one piece: a reload swaps the whole of it.
@@ -30,6 +31,11 @@ package final class Snapshot: Sendable {
         self.callers = callers
         self.identity = identity
         relayedStores = []
+    }
+
+    /// What reports of the stores are filed under and compared with.
+    package var evidence: EvidenceContext {
+        EvidenceContext(catalog: catalog, pseudonyms: pseudonyms, relayedStores: relayedStores)
     }
 
     /// Whether clients of TLS connections are asked for a certificate.

@@ -5,6 +5,7 @@ import JSON
 import Ledger
 import OfferDomain
 import SignatureDiagnosis
+import Stores
 import TransparencyLog
 
 /// `POST /v1/diagnoses`: why a signature was refused, as far as can be proved, and what is on record of it.

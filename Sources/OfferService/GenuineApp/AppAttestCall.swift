@@ -6,6 +6,7 @@ import JSON
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// `POST /v1/app-attest/challenges` and `POST /v1/app-attest/keys`: what an app calls before it can prove itself.
 struct AppAttestCall: Sendable {
@@ -15,7 +16,7 @@ struct AppAttestCall: Sendable {
     /// What the other calls have apps proven by.
     let checks: GenuineAppChecks
 
-    init(committer: Committer, stores: Stores, admission: Admission, runtime: Runtime) {
+    init(committer: Committer, stores: StoreClients, admission: Admission, runtime: Runtime) {
         let keys = AttestedKeys(committer)
         let play = PlayIntegrityParts(google: stores.googlePlayAPI.integrity, spent: SpentTokens(committer))
         (self.admission, random) = (admission, runtime.random)

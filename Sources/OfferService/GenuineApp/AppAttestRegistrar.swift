@@ -2,6 +2,7 @@
 import Configuration
 import Cryptography
 import OfferDomain
+import Stores
 
 /// Registers the keys of genuine apps: verifies what Apple attests, and keeps the key.
 final class AppAttestRegistrar: Sendable {

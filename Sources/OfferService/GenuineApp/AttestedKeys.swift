@@ -4,6 +4,7 @@ import Ledger
 import OfferDomain
 import ServiceRuntime
 import Storage
+import Stores
 
 /// Looks registered keys up, and counts their assertions, in the ledger's transactions.
 final class AttestedKeys: Sendable {

@@ -5,6 +5,7 @@ import HTTP
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// What proofs of apps at Google Play are checked with.
 struct PlayIntegrityParts: Sendable {

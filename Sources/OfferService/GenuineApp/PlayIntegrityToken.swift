@@ -4,6 +4,7 @@ import Cryptography
 import HTTP
 import Ledger
 import OfferDomain
+import Stores
 
 /// A token of Play Integrity as it was sent, for a request about an app at Google Play.
 struct PlayIntegrityToken: Sendable {

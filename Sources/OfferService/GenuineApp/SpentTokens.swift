@@ -4,6 +4,7 @@ import Ledger
 import OfferDomain
 import ServiceRuntime
 import Storage
+import Stores
 
 /// The requests that a token of Play Integrity was taken for, while the token could still count.
 struct SpentTokenTable {

@@ -3,6 +3,7 @@ import Configuration
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// Asks the App Store about the customer of one request.
 struct AppStoreLookup: StoreLookup {

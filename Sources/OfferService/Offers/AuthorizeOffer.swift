@@ -3,6 +3,7 @@ package import Configuration
 package import Ledger
 package import OfferDomain
 package import ServiceRuntime
+package import Stores
 
 /// An offer at Google Play that a customer may buy.
 package struct AuthorizedOffer: Sendable {
@@ -51,7 +52,7 @@ package final class AuthorizeOffer: Sendable {
         let (customer, catalog, packageName) = (request.customer, context.catalog, request.packageName)
         let app = catalog.ledgerName(of: packageName)
         try context.caller.authorize(app, named: .package(packageName), assertions: customer.assertions)
-        guard let place = PlayContext(packageName, under: context.snapshot) else {
+        guard let place = PlayContext(packageName, in: context.snapshot.evidence) else {
             throw .decision(.unknownOffer(.package))
         }
         try catalog.customerPolicy(of: app).admit(customer.customerID)

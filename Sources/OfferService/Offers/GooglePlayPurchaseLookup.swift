@@ -3,6 +3,7 @@ import Configuration
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// Asks Google Play about the purchases that one request names.
 struct GooglePlayPurchaseLookup: StoreLookup {

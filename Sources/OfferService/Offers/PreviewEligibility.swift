@@ -3,6 +3,7 @@ package import Configuration
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// Tells which offers one customer could have, by the same decisions that grant them; reserves and signs nothing.
 package final class PreviewEligibility: Sendable {
@@ -13,7 +14,7 @@ package final class PreviewEligibility: Sendable {
     private let purchases: any GooglePlayPurchaseSource
     private let log: Log
 
-    init(decider: OfferDecider, seal: Seal, stores: Stores, purchases: any GooglePlayPurchaseSource, log: Log) {
+    init(decider: OfferDecider, seal: Seal, stores: StoreClients, purchases: any GooglePlayPurchaseSource, log: Log) {
         self.decider = decider
         self.seal = seal
         (store, playCatalogs) = (stores.appStore, stores.playCatalogs)

@@ -3,6 +3,7 @@ import Configuration
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// Has the App Store put a customer's account on purchases that were made without it.
 ///

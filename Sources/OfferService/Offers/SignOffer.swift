@@ -4,6 +4,7 @@ import Cryptography
 package import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// Something that the App Store wants signed, with its signatures.
 package struct SignedOffer: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Cryptography
 package import ServiceRuntime
+package import Stores
 
 /// What most parts of the service need of the process around them: time, random numbers, counters and the log.
 package struct Runtime: Sendable {
@@ -19,4 +20,7 @@ package struct Runtime: Sendable {
         self.metrics = metrics
         self.log = log
     }
+
+    /// The same for the clients of the stores.
+    package var stores: StoreRuntime { StoreRuntime(clock: clock, random: random, metrics: metrics, log: log) }
 }

@@ -6,6 +6,7 @@ import JSON
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 import TransparencyLog
 
 extension Problem {

@@ -6,6 +6,7 @@ package import JSON
 package import Ledger
 package import OfferDomain
 package import ServiceRuntime
+package import Stores
 package import TransparencyLog
 
 /// Why a request ended without what it asked for; these are all the ways.

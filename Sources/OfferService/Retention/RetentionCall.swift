@@ -4,6 +4,7 @@ import HTTP
 import JSON
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// `POST /v1/retention/app-store/{app}`: answers Apple's real-time request for a subscriber who is about to cancel.
 ///

@@ -3,6 +3,7 @@ import Configuration
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// Asks the App Store about subscribers after they were answered, if too little was known to decide.
 ///

@@ -6,7 +6,7 @@ import ServiceRuntime
 struct Assembly: Sendable {
     let writing: WritingParts
     let records: RecordParts
-    let stores: Stores
+    let stores: StoreClients
     let providers: ProviderConnection
     let sessions: ConsoleSessions
     let watch: SealWatch
@@ -35,7 +35,7 @@ struct Assembly: Sendable {
             status: dependencies.clockStatus,
             log: dependencies.log
         )
-        stores = try Stores(
+        stores = try StoreClients(
             settings,
             current: writing.current,
             committer: writing.committer,

@@ -3,6 +3,7 @@ package import Cryptography
 package import Ledger
 package import ServiceRuntime
 package import Storage
+package import Stores
 
 /// What the service is given beside its settings: time, random numbers, the log, the ways to the database and to the
 /// stores, and figures that are tuned.

@@ -16,7 +16,7 @@ struct ProcessGauges: Sendable {
             Gauge(
                 "offer_signer_build_info",
                 "The version of the program; always 1",
-                [.init(1, labels: [("version", Service.version), ("architecture", Self.architecture)])]
+                [.init(1, labels: [("version", Program.version), ("architecture", Self.architecture)])]
             ),
             Gauge(
                 "process_cpu_seconds_total",

@@ -11,9 +11,6 @@ import Storage
 /// This is the one place where it is put together, from its settings and what it depends on; tests give other
 /// dependencies to the same service. ``parts`` is the order in which it starts and stops.
 package final class Service: Sendable {
-    /// The version that `--version` and the record of each start name.
-    package static let version = "0.1.0"
-
     /// The settings that the service was started with; no reload changes them.
     package let settings: Settings
     let assembly: Assembly

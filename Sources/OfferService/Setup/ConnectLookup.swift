@@ -5,6 +5,7 @@ import Dispatch
 import HTTP
 package import OfferDomain
 package import ServiceRuntime
+package import Stores
 
 /// Reads what App Store Connect has of an app, for a person who sets the service up.
 ///

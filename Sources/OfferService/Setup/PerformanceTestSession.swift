@@ -5,6 +5,7 @@ package import HTTP
 package import Ledger
 package import OfferDomain
 package import ServiceRuntime
+package import Stores
 
 /// Why there is no result of a performance test.
 package enum PerformanceTestError: Error, Sendable {

@@ -4,6 +4,7 @@ import Cryptography
 import Glibc
 import JSON
 import OfferService
+import ServiceRuntime
 
 /// Finds the command that the first word names, and runs it.
 enum CommandLineTool {
@@ -27,7 +28,7 @@ enum CommandLineTool {
             return .success
         }
         if name == "--version" {
-            Terminal.say("offer-signer \(Service.version)")
+            Terminal.say("offer-signer \(Program.version)")
             return .success
         }
         guard let command = command(name) else {

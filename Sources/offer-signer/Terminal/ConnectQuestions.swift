@@ -3,6 +3,7 @@ import Configuration
 import OfferDomain
 import OfferService
 import ServiceRuntime
+import Stores
 
 /// What `offer-signer init` need not ask, because App Store Connect has it.
 struct ConnectQuestions {

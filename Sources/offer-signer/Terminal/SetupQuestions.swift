@@ -2,6 +2,7 @@
 import Configuration
 import OfferDomain
 import OfferService
+import Stores
 import TransparencyLog
 
 /// What `offer-signer init` needs to know, from options or, on a terminal, from the person at the keyboard.

@@ -1,10 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
 import Configuration
 import Cryptography
 import OfferDomain
 import OfferService
 import TestSupport
 import Testing
+
+// SPDX-License-Identifier: Apache-2.0
+@testable import ServiceRuntime
 
 extension TestFiles {
     /// Introductory offers of three kinds in one group, and a product without one.

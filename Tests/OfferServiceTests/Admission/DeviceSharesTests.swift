@@ -5,6 +5,7 @@ import Testing
 @testable import Configuration
 @testable import HTTP
 @testable import OfferService
+@testable import Stores
 
 /// A device leaves places to other devices, to other networks, and to callers that are no device.
 struct DeviceSharesTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import OfferService
+@testable import Stores
 
 /// Every waiting party gets a turn, however many items other parties have waiting.
 struct FairQueueTests {

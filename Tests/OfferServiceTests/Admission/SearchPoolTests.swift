@@ -6,6 +6,8 @@ import ServiceRuntime
 import Synchronization
 import Testing
 
+@testable import Stores
+
 /// Searches, which wait for an idle processor, but not for ever.
 struct SearchPoolTests {
     private let party: Party

@@ -4,6 +4,8 @@ import Foundation
 import OfferService
 import Testing
 
+@testable import Stores
+
 /// The threads that verify, and those that search while nothing else runs.
 struct VerificationPoolTests {
     private let party: Party

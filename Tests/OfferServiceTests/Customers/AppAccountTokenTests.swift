@@ -5,6 +5,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Stores
+
 extension StoreService {
     /// The account that Ada's purchases are to name.
     static let adasToken = "5b0f5dd5-6d0b-4c6c-9f0c-2a7b9d1e0c11"

@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Stores
+
 /// Caps hold for a customer under all names, before login, after it, and after logging out.
 @Suite(.overBothEngines) struct LinkedCapTests {
     private static let token = "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60"

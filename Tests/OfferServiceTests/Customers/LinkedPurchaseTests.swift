@@ -5,6 +5,8 @@ import Storage
 import TestSupport
 import Testing
 
+@testable import Stores
+
 extension StoreService {
     /// A request for an offer on the monthly product; `members` are all that it says of the customer.
     func call(as caller: String, _ offer: String, _ members: String) -> Call {

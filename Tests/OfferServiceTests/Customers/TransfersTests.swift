@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 extension TestService {
     /// A request to transfer an anonymous customer of `com.example.app` to a known one.

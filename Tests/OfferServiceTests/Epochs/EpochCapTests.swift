@@ -232,7 +232,7 @@ private struct PlayLedger {
     }
 
     func place() throws -> PlayContext {
-        try #require(PlayContext(try PackageName("com.example.android"), under: service.current.value))
+        try #require(PlayContext(try PackageName("com.example.android"), in: service.current.value.evidence))
     }
 
     /// Records a purchase as the store reports it after that many minutes, or as a caller reports it for a customer;

@@ -28,7 +28,7 @@ struct FakePlayWorld {
 
     func facts(_ token: String) throws -> CustomerFacts {
         let place = try #require(
-            PlayContext(try PackageName(FakeGooglePlay.firstApp), under: service.current.value)
+            PlayContext(try PackageName(FakeGooglePlay.firstApp), in: service.current.value.evidence)
         )
         let purchases = PurchaseTable(connection: try service.ledger.openForReading())
         let scope = GooglePlayScope(productID: try GooglePlayProductID("premium")) { _ in .promotional }

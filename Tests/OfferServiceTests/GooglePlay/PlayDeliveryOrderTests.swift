@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 /// However messages arrive, they leave the same.
 @Suite(.overBothEngines) struct PlayDeliveryOrderTests {
@@ -171,7 +172,7 @@ private struct PlayReceiver: Sendable {
                 group.addTask { [receiver, world] in
                     try? await receiver.receive(
                         call.request,
-                        under: world.service.current.value,
+                        under: world.service.current.value.evidence,
                         at: world.service.clock.now
                     )
                 }

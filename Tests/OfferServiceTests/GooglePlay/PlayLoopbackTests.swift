@@ -1,9 +1,11 @@
-// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OfferDomain
 import OfferService
 import TestSupport
 import Testing
+
+// SPDX-License-Identifier: Apache-2.0
+@testable import Stores
 
 /// The whole way, over sockets: an authorization, a purchase, what Pub/Sub pushes of it, and what Google Play answers.
 struct PlayLoopbackTests {

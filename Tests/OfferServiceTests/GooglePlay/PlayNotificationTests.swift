@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 /// `POST /v1/notifications/google-play`: what is taken, what is refused, and when it is answered.
 @Suite(.overBothEngines) struct PlayNotificationTests {

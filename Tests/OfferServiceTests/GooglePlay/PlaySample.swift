@@ -1,7 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
 import Foundation
 import OfferDomain
 import OfferService
+
+// SPDX-License-Identifier: Apache-2.0
+@testable import Stores
 
 /// A purchase as Google Play answers it, member by member.
 struct PlaySample: Sendable {

@@ -51,7 +51,7 @@ struct PlayService: Sendable {
 
     var place: PlayContext {
         get throws {
-            try #require(PlayContext(try PackageName(Self.packageName), under: service.current.value))
+            try #require(PlayContext(try PackageName(Self.packageName), in: service.current.value.evidence))
         }
     }
 

@@ -3,6 +3,8 @@ import OfferDomain
 import OfferService
 import Testing
 
+@testable import Stores
+
 /// What is read of an answer about a purchase, and what is refused.
 struct PurchaseDecodingTests {
     @Test func `reads every item, and all that facts are drawn from`() throws {

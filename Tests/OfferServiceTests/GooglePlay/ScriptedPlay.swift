@@ -5,6 +5,7 @@ import OfferService
 import Synchronization
 
 @testable import Ledger
+@testable import Stores
 
 /// Google Play as a test scripts it: an answer for each token, and a list of who may push.
 final class ScriptedPlay: GooglePlayPurchaseSource, GooglePushAuthentication, Sendable {

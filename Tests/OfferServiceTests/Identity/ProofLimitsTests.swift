@@ -7,6 +7,7 @@ import Testing
 
 @testable import Configuration
 @testable import OfferService
+@testable import Stores
 
 /// What the memory of used proofs promises: none counts twice, on any instance, and none is forgotten early to make room.
 struct ProofLimitsTests {

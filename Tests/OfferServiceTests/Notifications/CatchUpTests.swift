@@ -10,6 +10,7 @@ import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 /// A catch-up beside a running service, with a fake App Store whose history it reads; its pauses move the clock.
 private struct CatchUpWorld: Sendable {
@@ -48,7 +49,7 @@ private struct CatchUpWorld: Sendable {
         // The fake's time goes on, and the notifications were sent in it.
         let clock = SettableClock(milliseconds: Int64(Date().timeIntervalSince1970 * 1000) + 1000)
         let log = Log(level: .error, clock: clock.wallClock, sink: service.log.sink)
-        let stores = try Stores(
+        let stores = try StoreClients(
             service.settings,
             current: service.current,
             committer: service.committer,
@@ -57,13 +58,13 @@ private struct CatchUpWorld: Sendable {
         try stores.start()
         let tally = await catchUp(stores, clock, log).run(
             try span(environment, onlyFailures, clock),
-            under: service.current.value
+            under: service.current.value.evidence
         )
         await mayBlock { stores.stop() }
         return tally
     }
 
-    private func catchUp(_ stores: Stores, _ clock: SettableClock, _ log: Log) -> NotificationCatchUp {
+    private func catchUp(_ stores: StoreClients, _ clock: SettableClock, _ log: Log) -> NotificationCatchUp {
         NotificationCatchUp(
             api: stores.appStoreAPI,
             receiver: NotificationReceiver(

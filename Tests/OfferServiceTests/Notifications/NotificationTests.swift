@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Stores
+
 /// `POST /v1/notifications/app-store`: what is taken, what is refused, and when it is answered.
 @Suite(.overBothEngines) struct NotificationTests {
     @Test(arguments: Wire.allCases)
@@ -199,7 +201,7 @@ import Testing
                 #expect(reply.status == 503 && reply.problem == "audit-unavailable", "\(reply)")
                 #expect(try world.service.storeTables().isEmpty)
             }
-            let failed = Metric.notifications(type: "TEST", environment: "production", outcome: "failed")
+            let failed = StoreMetric.notifications(type: "TEST", environment: "production", outcome: "failed")
             #expect(world.service.metrics[failed] == 2)
             #expect(try await world.service.send(.notification(body)).status == 200)
             #expect(try world.service.storeTables().count == 1)

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 /// What people who are not Apple can cost us, and others, by sending what looks like notifications.
 struct UnauthenticatedTrafficTests {

@@ -6,6 +6,7 @@ import Testing
 @testable import Configuration
 @testable import Ledger
 @testable import OfferService
+@testable import ServiceRuntime
 
 /// Health, readiness, metrics and the service's description of itself.
 struct OperationTests {

@@ -27,7 +27,7 @@ struct ProcessMetricsTests {
             #expect(try #require(page.samples["process_max_fds"]) > 3)
             #expect(try #require(page.samples["process_start_time_seconds"]) > 0)
             let build = page.samples.keys.first {
-                $0.hasPrefix("offer_signer_build_info{version=\"\(Service.version)\"")
+                $0.hasPrefix("offer_signer_build_info{version=\"\(Program.version)\"")
             }
             #expect(build != nil && page.families["offer_signer_build_info"] == "gauge")
         }

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import OfferService
+@testable import ServiceRuntime
 
 /// The service reports a stuck loop, and meanwhile sends no keepalive to the service manager.
 @Suite(.overSQLite, .mayBlock) struct PulseTests {

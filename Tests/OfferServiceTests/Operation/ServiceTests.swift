@@ -28,7 +28,7 @@ import TransparencyLog
             ]
         )
         #expect(entries[0]["epoch"] == .text("1"))
-        #expect(entries[1]["version"] == .text(Service.version))
+        #expect(entries[1]["version"] == .text(Program.version))
         #expect(entries[3]["kid"] == .text("ACTIVE0001"))
         #expect(entries[3]["spki"].text == place.publicKeys["active.p8"]?.spkiSHA256.hex)
         #expect(entries[5]["origin"] == .text("example.com/log") && entries[5]["spki"].text?.count == 64)

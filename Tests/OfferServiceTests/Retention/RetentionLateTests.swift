@@ -10,6 +10,7 @@ import Testing
 @testable import Configuration
 @testable import Ledger
 @testable import OfferService
+@testable import Stores
 
 /// What is sent when nothing is decided in time, and that a repetition gets the same.
 @Suite(.overBothEngines) struct RetentionLateTests {

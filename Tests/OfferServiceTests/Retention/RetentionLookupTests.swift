@@ -8,6 +8,7 @@ import Testing
 @testable import Configuration
 @testable import Ledger
 @testable import OfferService
+@testable import Stores
 
 /// What the service asks the App Store after it has answered a request without enough evidence.
 @Suite(.overBothEngines) struct RetentionLookupTests {
@@ -64,7 +65,7 @@ import Testing
             #expect(world.service.metrics[.decisions(offer: "yearly", outcome: "undecided")] == 1)
             #expect(try world.store.counts().toAPI == 0)
             let outcomes = ["cannot-sign", "transport"].map { outcome in
-                Metric.storeRequests(
+                StoreMetric.storeRequests(
                     store: "app-store",
                     endpoint: AppStoreEndpoint.subscriptionStatuses.rawValue,
                     environment: "production",

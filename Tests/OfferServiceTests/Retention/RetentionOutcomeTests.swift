@@ -8,6 +8,7 @@ import Testing
 @testable import Configuration
 @testable import Ledger
 @testable import OfferService
+@testable import Stores
 
 /// What subscribers did after they were shown something, as metrics and reconciliation tell it.
 @Suite(.overBothEngines) struct RetentionOutcomeTests {

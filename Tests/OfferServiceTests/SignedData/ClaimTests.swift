@@ -5,6 +5,7 @@ import Testing
 
 @testable import Configuration
 @testable import OfferService
+@testable import Stores
 
 /// What a kind of signed data is read by.
 enum SignedKind: String, CaseIterable {

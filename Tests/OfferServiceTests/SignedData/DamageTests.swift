@@ -3,6 +3,7 @@ import OfferDomain
 import Testing
 
 @testable import OfferService
+@testable import Stores
 
 /// A signed payload is never damaged, for the signature covers it; one that is must do no harm all the same.
 struct DamageTests {

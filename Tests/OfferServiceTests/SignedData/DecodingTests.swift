@@ -3,6 +3,7 @@ import OfferDomain
 import Testing
 
 @testable import OfferService
+@testable import Stores
 
 /// Payloads of the shapes that Apple documents, and what must be read from them.
 struct DecodingTests {

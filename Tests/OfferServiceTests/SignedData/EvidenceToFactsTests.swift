@@ -3,6 +3,7 @@ import OfferDomain
 import Testing
 
 @testable import OfferService
+@testable import Stores
 
 /// The whole way: from what Apple signed to the facts of an offer.
 struct EvidenceToFactsTests {

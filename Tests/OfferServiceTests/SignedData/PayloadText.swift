@@ -4,6 +4,7 @@ import OfferDomain
 
 @testable import Configuration
 @testable import OfferService
+@testable import Stores
 
 /// The JSON of a signed payload, with members that tests can change.
 struct PayloadText: Sendable {

@@ -4,6 +4,7 @@ import OfferDomain
 import Testing
 
 @testable import OfferService
+@testable import Stores
 
 /// A renewal info names no app; what it goes with decides whether it counts.
 struct RenewalPairingTests {

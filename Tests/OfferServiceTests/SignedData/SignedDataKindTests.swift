@@ -4,6 +4,7 @@ import OfferDomain
 import Testing
 
 @testable import OfferService
+@testable import Stores
 
 /// Data in the wrong place, and what is sent in the place of signed data.
 struct SignedDataKindTests {

@@ -5,6 +5,7 @@ import OfferService
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 @Suite("App Store Server API: questions and answers")
 struct AppStoreAnswerTests {

@@ -7,6 +7,7 @@ import ServiceRuntime
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 @Suite("App Store Server API: errors, environments, retries")
 struct AppStoreFailureTests {

@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 /// The client over real connections, with TLS and HTTP/2, to a fake App Store that checks tokens and misbehaves on request.
 @Suite("App Store Server API: over the wire", .serialized, .timeLimit(.minutes(2)))

@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Stores
+
 /// Requests that wait for a hanging store do not hold up other requests.
 struct HangingStoreTests {
     /// How many wait for the store, and how many of each other kind are answered meanwhile.

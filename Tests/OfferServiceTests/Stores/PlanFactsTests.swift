@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Stores
+
 /// From what Apple signed to the decision: billing plans with a commitment, and win-back offers of the App Store.
 @Suite struct PlanFactsTests {
     private static let offers = """

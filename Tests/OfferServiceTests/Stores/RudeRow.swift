@@ -2,6 +2,8 @@
 import OfferService
 import Testing
 
+@testable import Stores
+
 /// A way in which a fake store misbehaves, and what the client makes of it: the label of an error, or nothing.
 struct RudeRow<Misbehaviour: Sendable>: Sendable, CustomTestStringConvertible {
     let misbehaviour: Misbehaviour

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
+import ServiceRuntime
 import Testing
 
 @testable import Configuration
 @testable import OfferService
+@testable import Stores
 
 @Suite("Breaker, budget, retries, memory")
 struct StorePartTests {

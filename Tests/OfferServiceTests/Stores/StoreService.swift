@@ -8,6 +8,7 @@ import Storage
 import TestSupport
 
 @testable import Ledger
+@testable import Stores
 
 /// How a service under test gets evidence about a customer.
 enum Way: String, CaseIterable, Sendable {

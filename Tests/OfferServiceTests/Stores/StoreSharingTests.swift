@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 @Suite("App Store Server API: sharing", .timeLimit(.minutes(1)))
 struct StoreSharingTests {
@@ -27,7 +28,7 @@ struct StoreSharingTests {
         let store = TestStore(transport)
         try await withThrowingTaskGroup(of: Answered<SubscriptionStatuses>.self) { group in
             for _ in 0..<10 { group.addTask { try await store.api.subscriptionStatuses(of: id, asking) } }
-            let joined = Metric.storeJoined(store: "app-store", endpoint: "subscription-statuses")
+            let joined = StoreMetric.storeJoined(store: "app-store", endpoint: "subscription-statuses")
             try await #require(eventually { store.metrics[joined] == 9 })
             gate.open()
             for try await answered in group { #expect(answered.answer.groups.count == 2) }
@@ -69,7 +70,7 @@ struct StoreSharingTests {
         let first = Task { await failure { try await store.api.subscriptionStatuses(of: id, asking) } }
         try await #require(eventually { transport.requests.count == 1 })
         let second = Task { await failure { try await store.api.subscriptionStatuses(of: id, asking) } }
-        let joined = Metric.storeJoined(store: "app-store", endpoint: "subscription-statuses")
+        let joined = StoreMetric.storeJoined(store: "app-store", endpoint: "subscription-statuses")
         try await #require(eventually { store.metrics[joined] == 1 })
         first.cancel()
         #expect(await first.value == .cancelled)

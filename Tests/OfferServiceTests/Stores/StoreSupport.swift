@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 /// Answers requests by a closure, and remembers them.
 final class ScriptedTransport: Transport {
@@ -124,7 +125,7 @@ struct TestStore {
             pauses.add(milliseconds)
             settable.advance(milliseconds: milliseconds)
         }
-        let runtime = Runtime(clock: wallClock, random: ScriptedRandom(), metrics: metrics, log: log)
+        let runtime = StoreRuntime(clock: wallClock, random: ScriptedRandom(), metrics: metrics, log: log)
         gateway = StoreGateway(
             transport: transport,
             runtime: runtime,

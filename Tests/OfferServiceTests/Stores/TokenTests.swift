@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 @Suite("App Store Server API: tokens")
 struct TokenTests {

@@ -5,6 +5,7 @@ import OfferService
 import ServiceRuntime
 
 @testable import Ledger
+@testable import Stores
 
 /// The files of a service under test: two apps, each with its own key, and an offer for each thing to be tried.
 struct TestFiles: Sendable {

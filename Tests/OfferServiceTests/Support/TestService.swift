@@ -11,6 +11,7 @@ import TestSupport
 import TransparencyLog
 
 @testable import Ledger
+@testable import Stores
 
 /// A ``Service`` in a directory of its own, with a clock that tests move.
 ///

@@ -2,6 +2,7 @@
 import HTTP
 import Ledger
 import OfferDomain
+import Stores
 
 /// `POST /v1/notifications/google-play`: what Pub/Sub pushes.
 struct GooglePlayNotificationCall: Sendable {
@@ -17,7 +18,7 @@ struct GooglePlayNotificationCall: Sendable {
     ) async throws(Refusal) -> Response {
         guard let receiver else { throw .request(.notConfigured) }
         do throws(GooglePlayNotificationRefusal) {
-            _ = try await receiver.receive(request, under: snapshot, at: now)
+            _ = try await receiver.receive(request, under: snapshot.evidence, at: now)
         } catch {
             throw Self.refusal(error, at: now)
         }

@@ -4,6 +4,7 @@ import HTTP
 import JSON
 import Ledger
 import OfferDomain
+import Stores
 
 /// `POST /v1/notifications/app-store`.
 ///
@@ -27,7 +28,7 @@ struct NotificationCall: Sendable {
                 signedPayload,
                 relayed: snapshot.relayedStores.contains(.appStore) ? request.body : nil,
                 from: admission.unauthenticated(request),
-                under: snapshot,
+                under: snapshot.evidence,
                 at: now
             )
         } catch {
@@ -46,19 +47,19 @@ struct NotificationCall: Sendable {
         do {
             document = try JSONDocument(body, limits: Self.limits)
         } catch {
-            receiver.refuse(.notJSON, under: snapshot)
+            receiver.refuse(.notJSON, under: snapshot.evidence)
             throw .request(.malformedJSON(error))
         }
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
         if reader.member("signedPayload") == nil, let old = VersionOneNotification(document.root) {
-            receiver.refuse(.versionOne(old), under: snapshot)
+            receiver.refuse(.versionOne(old), under: snapshot.evidence)
             reader.note("signedPayload", Self.versionOne)
             throw .invalid(mismatches)
         }
         let signedPayload = reader.required("signedPayload", "a compact JWS in a string") { $0.stringBytes }
         guard let signedPayload, mismatches.all.isEmpty else {
-            receiver.refuse(.withoutPayload, under: snapshot)
+            receiver.refuse(.withoutPayload, under: snapshot.evidence)
             throw .invalid(mismatches)
         }
         return signedPayload

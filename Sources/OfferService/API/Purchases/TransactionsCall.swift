@@ -4,6 +4,7 @@ import HTTP
 import JSON
 package import Ledger
 import OfferDomain
+package import Stores
 
 /// `POST /v1/transactions`: what the App Store signed for a customer, sent before anything is asked for.
 package struct TransactionsCall: Sendable {

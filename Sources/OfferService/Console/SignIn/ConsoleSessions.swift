@@ -5,6 +5,7 @@ import Ledger
 import OfferDomain
 import ServiceRuntime
 import Storage
+import Stores
 import TransparencyLog
 
 /// Begins, finds and ends the sessions of people in the console.

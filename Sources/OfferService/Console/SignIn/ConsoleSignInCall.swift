@@ -6,6 +6,7 @@ import JSON
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// Signing in to the console by an identity provider, and out: OpenID Connect, Authorization Code with PKCE.
 ///

@@ -2,6 +2,7 @@
 import Configuration
 import HTTP
 import ServiceRuntime
+import Stores
 
 /// The discovery documents of providers by which people sign in, each read once for all who ask at the same time.
 ///

@@ -5,6 +5,7 @@ import Ledger
 import OfferDomain
 import ServiceRuntime
 import Storage
+import Stores
 import TransparencyLog
 
 /// Delivers to one endpoint, from what the database has of it until another instance takes over; used by one thread.

@@ -2,6 +2,7 @@
 import Configuration
 import Cryptography
 import HTTP
+import Stores
 
 /// What `check --live` reports about the identity providers.
 package struct IdentityProviderReport: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import HTTP
+import ServiceRuntime
 
 /// Reads the keys of the identity providers in force with an HTTP client of its own.
 ///
@@ -41,7 +42,7 @@ extension Settings {
             maximumResponseBytes: 65_536,
             maximumWaiting: 64,
             trustedCertificatesFile: trustedCertificatesPath,
-            userAgent: "offer-signer/\(Service.version)",
+            userAgent: Program.userAgent,
             allowsPlainHTTP: true
         )
     }

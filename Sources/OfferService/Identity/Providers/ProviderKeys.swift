@@ -3,6 +3,7 @@ package import Configuration
 package import Cryptography
 package import HTTP
 package import ServiceRuntime
+import Stores
 
 /// The keys of all identity providers: read at the start, renewed in the background, and read again when a token names
 /// an unknown key.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Cryptography
+import Stores
 
-/// What is known of one provider's keys; times are readings of one ``Uptime``, in milliseconds.
+/// What is known of one provider's keys; times are readings of one `Uptime`, in milliseconds.
 struct ProviderKeysEntry {
     struct Held {
         var set: TokenKeySet

@@ -3,6 +3,7 @@ package import Configuration
 package import Cryptography
 package import HTTP
 import JSON
+import Stores
 
 /// Reads a provider's discovery document and its keys, once.
 package struct ProviderReading: Sendable {

@@ -3,6 +3,7 @@ import Cryptography
 import HTTP
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// Checks DPoP proofs: that the sender of a token has the key that the token is bound to, and that no proof counts twice.
 ///

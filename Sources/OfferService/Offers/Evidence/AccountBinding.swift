@@ -2,6 +2,7 @@
 import Configuration
 import Ledger
 import OfferDomain
+import Stores
 
 /// Decides which App Store account a signature is bound to.
 ///

@@ -2,6 +2,7 @@
 import Configuration
 import Ledger
 import OfferDomain
+import Stores
 
 /// One customer as far as a request for many offers lets the stores' knowledge be used.
 struct PreviewCustomer: Sendable {

@@ -2,6 +2,7 @@
 import Configuration
 import Ledger
 import OfferDomain
+import Stores
 
 /// What the App Store's evidence says of one customer: what the request contains, and what the store may be asked.
 ///

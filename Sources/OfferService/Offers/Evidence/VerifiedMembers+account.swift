@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import OfferDomain
+import Stores
 
 /// What signed data shows of the account that it was signed for.
 extension VerifiedMembers {

@@ -2,6 +2,7 @@
 import Configuration
 import JSON
 import OfferDomain
+import Stores
 
 /// What a request sends along that the App Store signed, verified.
 struct VerifiedMembers: Sendable {

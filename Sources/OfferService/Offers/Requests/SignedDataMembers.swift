@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import JSON
 package import OfferDomain
+package import Stores
 
 /// The members of a request that hold what the App Store signed for a customer.
 package struct SignedDataMembers: Sendable {

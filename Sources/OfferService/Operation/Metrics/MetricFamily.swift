@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ledger
+import Stores
 
 /// The names and help texts of the counters.
 package enum MetricFamily: Int, CaseIterable, Sendable {
@@ -103,13 +104,8 @@ extension Metric {
         case .commitFailures: .commitFailures
         case .redemptions: .redemptions
         case .reloads: .reloads
-        case .storeRequests: .storeRequests
-        case .storeJoined: .storeJoined
-        case .catalogReadings: .catalogReadings
+        case .store(let metric): metric.family
         case .authorizationFaults: .authorizationFaults
-        case .notifications: .notifications
-        case .notificationsRefused: .notificationsRefused
-        case .ocspQuestions: .ocspQuestions
         case .unrecordedSignatures: .unrecordedSignatures
         case .offersSigned: .offersSigned
         case .offersRedeemed: .offersRedeemed
@@ -146,16 +142,9 @@ extension Metric {
                 ("offer", offer),
             ]
         case .reloads(let succeeded): [("result", succeeded ? "loaded" : "refused")]
-        case .storeRequests(let store, let endpoint, let environment, let outcome):
-            [("store", store), ("endpoint", endpoint), ("environment", environment), ("outcome", outcome)]
-        case .storeJoined(let store, let endpoint): [("store", store), ("endpoint", endpoint)]
-        case .catalogReadings(let store, let outcome): [("store", store), ("outcome", outcome)]
+        case .store(let metric): metric.labels
         case .authorizationFaults(let offer, let fault): [("offer", offer), ("fault", fault)]
-        case .notifications(let type, let environment, let outcome):
-            [("type", type), ("environment", environment), ("outcome", outcome)]
-        case .notificationsRefused(let reason): [("reason", reason)]
         case .eventDeliveries(let endpoint, let outcome): [("endpoint", endpoint), ("outcome", outcome)]
-        case .ocspQuestions(let certificate, let outcome): [("certificate", certificate), ("outcome", outcome)]
         case .identityProviderRequests(let issuer, let outcome): [("issuer", issuer), ("outcome", outcome)]
         case .tokensRefused(let issuer, let reason): [("issuer", issuer), ("reason", reason)]
         case .consoleSignIns(let provider, let result): [("provider", provider), ("result", result)]
@@ -169,6 +158,19 @@ extension Metric {
                 ("environment", found.environment), ("answer", found.answer), ("offer", found.offer),
                 ("outcome", found.outcome.rawValue),
             ]
+        }
+    }
+}
+
+extension StoreMetric {
+    fileprivate var family: MetricFamily {
+        switch self {
+        case .storeRequests: .storeRequests
+        case .storeJoined: .storeJoined
+        case .catalogReadings: .catalogReadings
+        case .notifications: .notifications
+        case .notificationsRefused: .notificationsRefused
+        case .ocspQuestions: .ocspQuestions
         }
     }
 }

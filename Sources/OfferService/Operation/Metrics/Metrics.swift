@@ -3,6 +3,7 @@ import Configuration
 package import Ledger
 import OfferDomain
 package import ServiceRuntime
+package import Stores
 
 /// A counter or gauge of the service with its labels.
 package enum Metric: Hashable, Sendable {
@@ -46,26 +47,16 @@ package enum Metric: Hashable, Sendable {
     case eventDeliveries(endpoint: String, outcome: String)
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
-    /// Requests to a store by outcome: each attempt, and each request that the service held back.
-    case storeRequests(store: String, endpoint: String, environment: String, outcome: String)
-    /// Requests to a store that joined an equal request under way, and so were not sent.
-    case storeJoined(store: String, endpoint: String)
-    /// Readings of what a store lists of an app, by what came of them.
-    case catalogReadings(store: String, outcome: String)
+    /// What stores are asked and what they send.
+    case store(StoreMetric)
     /// Offers withheld from eligible customers because the offer is not set up correctly at the store.
     case authorizationFaults(offer: String, fault: String)
-    /// Notifications from a store, by outcome; all types that the service does not know count as one.
-    case notifications(type: String, environment: String, outcome: String)
-    /// What came as a notification and was refused, by reason.
-    case notificationsRefused(reason: String)
     /// Answers to the App Store's questions about what to show to a subscriber, by kind and reason.
     case retentionAnswers(app: String, answer: String, reason: String)
     /// Offers that the App Store was given to show to a subscriber, by the catalog's own ID.
     case retentionOffersShown(environment: String, offer: String)
     /// What subscribers did after such an answer, by what they were shown.
     case retentionOutcomes(RetentionOutcome)
-    /// Questions to OCSP responders, by what they were about and what came of them.
-    case ocspQuestions(certificate: String, outcome: String)
     /// Readings of an identity provider's keys, by what came of them.
     case identityProviderRequests(issuer: String, outcome: String)
     /// Tokens of users that were refused, by reason.
@@ -77,7 +68,7 @@ package enum Metric: Hashable, Sendable {
 }
 
 /// Counts what the service does, for Prometheus.
-package final class Metrics: CommitObserver {
+package final class Metrics: CommitObserver, StoreMetrics {
     private final class Counter {
         let metric: Metric
         var count = 0
@@ -121,6 +112,9 @@ package final class Metrics: CommitObserver {
     package func count(_ metric: Metric, by amount: Int = 1) {
         state.withLock { $0.counter(of: metric).count += amount }
     }
+
+    /// Adds to a counter of what stores are asked and what they send.
+    package func count(_ metric: StoreMetric) { count(.store(metric)) }
 
     /// Counts an answer, and how long it took from the whole request.
     package func answered(_ route: Route, status: Int, microseconds: Int64) {
@@ -201,6 +195,9 @@ package final class Metrics: CommitObserver {
     /// How often something was counted.
     package subscript(_ metric: Metric) -> Int { state.withLock { $0.counters[metric]?.count ?? 0 } }
 
+    /// How often something about the stores was counted.
+    package subscript(_ metric: StoreMetric) -> Int { self[.store(metric)] }
+
     /// The counters and histograms in the Prometheus text format, version 0.0.4.
     package func text(gauges: [Gauge]) -> String {
         let (counts, batches, seconds) = state.withLock {
@@ -230,18 +227,5 @@ package final class Metrics: CommitObserver {
             page.add(gauge.name, gauge.help, gauge.type, gauge.samples)
         }
         return page.text
-    }
-}
-
-/// What is asked of a store, as metrics tell it apart.
-package struct StoreEndpoint: Hashable, Sendable {
-    /// `app-store` or `google-play`.
-    package let store: String
-    /// The endpoint's label: a short name, never a URL.
-    package let endpoint: String
-
-    package init(store: String, endpoint: String) {
-        self.store = store
-        self.endpoint = endpoint
     }
 }

@@ -2,6 +2,7 @@
 import Configuration
 import Ledger
 import ServiceRuntime
+import Stores
 
 /// What decides about offers.
 struct OfferParts: Sendable {
@@ -14,7 +15,7 @@ struct OfferParts: Sendable {
 
     init(
         _ writing: WritingParts,
-        _ stores: Stores,
+        _ stores: StoreClients,
         _ play: GooglePlaySources,
         _ settings: Settings,
         _ verify: @escaping SelfVerification.Verify
@@ -91,7 +92,7 @@ extension OfferCalls {
 }
 
 extension EvidenceCalls {
-    init(_ writing: WritingParts, _ stores: Stores, _ play: GooglePlaySources) {
+    init(_ writing: WritingParts, _ stores: StoreClients, _ play: GooglePlaySources) {
         let (runtime, committer) = (writing.runtime, writing.committer)
         appStoreNotifications = NotificationCall(
             receiver: NotificationReceiver(

@@ -100,7 +100,7 @@ extension Service {
     private var startOnRecord: ServicePart {
         ServicePart(.startOnRecord) {
             [configuration, committer, roots = settings.furtherRootsDigest] () throws(ServiceError) in
-            let started = AuditEvent.serviceStarted(version: Self.version, furtherRoots: roots)
+            let started = AuditEvent.serviceStarted(version: Program.version, furtherRoots: roots)
             let events = [started] + configuration.events
             try configuration.noteCatalog()
             do throws(LedgerError) { try committer.appendBlocking(events) } catch { throw .records(error) }
@@ -178,7 +178,7 @@ extension Service {
     /// What keeps the service from signing.
     package var seal: Seal { assembly.writing.seal }
     /// What asks the stores, and reads what they signed.
-    package var stores: Stores { assembly.stores }
+    package var stores: StoreClients { assembly.stores }
     /// The newest entries of the audit log, and when keys were used last.
     package var auditIndex: AuditIndex { assembly.records.index }
     /// The thread that reads reconciliations.

@@ -101,7 +101,7 @@ struct WritingParts: Sendable {
                 Instance(
                     id: identity.id,
                     name: Instance.processName,
-                    version: Service.version,
+                    version: Program.version,
                     policyName: loaded.catalog.policyName,
                     keysDigest: loaded.keys.digest.hex
                 ),

@@ -2,6 +2,7 @@
 package import HTTP
 import JSON
 package import OfferDomain
+import Stores
 
 /// The App Store's answer to one harmless request, as far as it shows whether the credentials work.
 package struct LiveAnswer: Hashable, Sendable {

@@ -5,6 +5,7 @@ import HTTP
 import Ledger
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 extension LiveCheck {
     /// What App Store Connect has of each app; `nil` without a key for it, or without an app.

@@ -3,6 +3,7 @@ import Configuration
 import HTTP
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 extension LiveCheck {
     /// What the App Store has of an app's retention messages, in each environment that accepts the key.

@@ -6,6 +6,7 @@ package import HTTP
 package import Ledger
 import OfferDomain
 package import ServiceRuntime
+import Stores
 
 /// Asks the App Store whether it takes our keys, once for each app and environment, and Google Play what it lists.
 package struct LiveCheck {
@@ -182,7 +183,7 @@ package struct LiveCheck {
     private func googlePlayReport(_ ring: KeyRing) async -> GooglePlayLintReport {
         // Google's reason for refusing a key appears only in this log.
         let log = Log(level: .error, clock: clock)
-        let runtime = Runtime(clock: clock, random: random, log: log)
+        let runtime = StoreRuntime(clock: clock, random: random, metrics: Metrics(), log: log)
         let gateway = StoreGateway(transport: client, runtime: runtime)
         let api = GooglePlayAPI(
             gateway: gateway,

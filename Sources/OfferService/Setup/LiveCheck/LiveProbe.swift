@@ -2,6 +2,7 @@
 import HTTP
 import OfferDomain
 import ServiceRuntime
+import Stores
 
 /// Asks the App Store Server API once for a transaction ID that does not exist, which is harmless.
 ///

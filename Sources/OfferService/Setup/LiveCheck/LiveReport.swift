@@ -2,6 +2,7 @@
 import Configuration
 import HTTP
 package import OfferDomain
+package import Stores
 
 /// What the App Store said of our keys, for people.
 package struct LiveReport: Sendable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Stores
 
 /// What `check --live` reports about the stores and the identity providers.
 package struct LiveReports: Sendable {

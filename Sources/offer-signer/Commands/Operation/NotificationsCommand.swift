@@ -5,6 +5,7 @@ import Ledger
 import OfferDomain
 import OfferService
 import ServiceRuntime
+import Stores
 
 /// `offer-signer notifications`.
 enum NotificationsCommand: Command {

@@ -4,6 +4,7 @@ import Ledger
 import OfferDomain
 import OfferService
 import ServiceRuntime
+import Stores
 
 /// `offer-signer retention`.
 enum RetentionCommand: Command {

@@ -5,6 +5,7 @@ import Ledger
 import OfferService
 import ServiceRuntime
 import Storage
+import Stores
 
 /// `offer-signer check`.
 enum CheckCommand: Command {

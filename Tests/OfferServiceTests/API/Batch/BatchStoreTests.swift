@@ -4,6 +4,8 @@ import OfferService
 import TestSupport
 import Testing
 
+@testable import Stores
+
 /// Batches with some requests that need the store.
 struct BatchStoreTests {
     /// No attempt ends by itself while a test goes on.

@@ -1,9 +1,11 @@
-// SPDX-License-Identifier: Apache-2.0
 import JSON
 import OfferDomain
 import OfferService
 import TestSupport
 import Testing
+
+// SPDX-License-Identifier: Apache-2.0
+@testable import Stores
 
 /// What the fake Google Play says is what our readers take, so that tests which use it try what they mean to.
 @Suite("Google Play: reading what the fake one writes", .serialized)

@@ -6,6 +6,7 @@ import OfferService
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 @Suite("Google Play: the API")
 struct GooglePlayAPITests {

@@ -9,6 +9,7 @@ import Testing
 @testable import Configuration
 @testable import Ledger
 @testable import OfferService
+@testable import Stores
 
 /// What a fake Google Play that checks assertions without our code says of accounts, and each of Google's errors.
 @Suite("Google Play: accounts and errors of the fake", .serialized, .timeLimit(.minutes(2)))
@@ -50,7 +51,7 @@ struct GooglePlayClientTests {
         let log = Log(level: .error, clock: .system) { _ in }
         let gateway = StoreGateway(
             transport: client,
-            runtime: Runtime(clock: .system, random: try SystemRandom(), log: log),
+            runtime: StoreRuntime(clock: .system, random: try SystemRandom(), metrics: Metrics(), log: log),
             retries: RetryPolicy(attemptMilliseconds: 20_000, overallMilliseconds: 40_000)
         )
         let origin = try Origin(parsing: fake.origin())

@@ -10,6 +10,7 @@ import Testing
 @testable import Configuration
 @testable import Ledger
 @testable import OfferService
+@testable import Stores
 
 /// The client over real connections, with TLS and HTTP/2, to a fake Google Play that verifies assertions and misbehaves on
 /// request.
@@ -51,7 +52,7 @@ struct GooglePlayFakeTests {
         let log = Log(level: .error, clock: .system) { _ in }
         let gateway = StoreGateway(
             transport: client,
-            runtime: Runtime(clock: .system, random: try SystemRandom(), log: log),
+            runtime: StoreRuntime(clock: .system, random: try SystemRandom(), metrics: Metrics(), log: log),
             retries: retries
         )
         let account = account

@@ -12,6 +12,7 @@ import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 /// A small Google on loopback: it gives a token only if the assertion verifies and its signing is on record.
 private struct SmallGoogle: Responder {
@@ -81,7 +82,9 @@ struct GooglePlayLoopbackTests {
     private static let audience = "https://offers.example.com/push"
     private static let email = "push@example.iam.gserviceaccount.com"
 
-    private func withStores(_ body: (Stores, RSAPrivateKey, SmallGoogle.Recorded) async throws -> Void) async throws {
+    private func withStores(
+        _ body: (StoreClients, RSAPrivateKey, SmallGoogle.Recorded) async throws -> Void
+    ) async throws {
         try startSecureMemory()
         let directory = try TemporaryDirectory()
         let pem = try KeyTool.makeRSAKey()
@@ -116,7 +119,7 @@ struct GooglePlayLoopbackTests {
         let metrics = Metrics()
         let committer = Committer(clock: .system, observer: metrics, open: ledger.open)
         let connection = try ledger.openPatiently()
-        let stores = try Stores(
+        let stores = try StoreClients(
             settings,
             current: CurrentSnapshot(try LoadedConfiguration(settings).snapshot(ledger.openForReading())),
             committer: committer,

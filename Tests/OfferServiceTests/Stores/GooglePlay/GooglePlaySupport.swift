@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 /// Signs nothing: its assertions are counted.
 final class CountingAssertionSigner: GoogleAssertionSigner {
@@ -72,7 +73,7 @@ struct TestGooglePlay {
         let log = Log(level: .info, clock: clock.wallClock, sink: log.sink)
         gateway = StoreGateway(
             transport: transport,
-            runtime: Runtime(clock: clock.wallClock, random: ScriptedRandom(), metrics: metrics, log: log),
+            runtime: StoreRuntime(clock: clock.wallClock, random: ScriptedRandom(), metrics: metrics, log: log),
             pause: Pause { clock.advance(milliseconds: $0) }
         )
         self.signer = try CountingAssertionSigner()

@@ -9,6 +9,7 @@ import Testing
 
 @testable import Configuration
 @testable import OfferService
+@testable import Stores
 
 /// One of Google's two keys.
 private struct PushKey: Sendable {
@@ -100,7 +101,7 @@ private struct PushPlace {
         let log = Log(level: .error, clock: clock.wallClock) { _ in }
         let gateway = StoreGateway(
             transport: transport,
-            runtime: Runtime(clock: clock.wallClock, random: ScriptedRandom(), metrics: metrics, log: log),
+            runtime: StoreRuntime(clock: clock.wallClock, random: ScriptedRandom(), metrics: metrics, log: log),
             pause: Pause { _ in },
             retries: RetryPolicy(attempts: 1)
         )

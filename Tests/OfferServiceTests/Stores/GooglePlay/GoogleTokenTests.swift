@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import Ledger
+@testable import Stores
 
 @Suite("Google Play: tokens")
 struct GoogleTokenTests {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 import OfferDomain
+import ServiceRuntime
 import Testing
 
 @testable import Configuration
 @testable import OfferService
+@testable import Stores
 
 /// How the live check interprets the App Store's answers, and what it reports.
 @Suite("Live check: diagnosis")

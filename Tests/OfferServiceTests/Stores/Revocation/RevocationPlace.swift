@@ -9,6 +9,7 @@ import Testing
 
 @testable import Configuration
 @testable import OfferService
+@testable import Stores
 
 /// A monitor with a clock of the test, which asks the fake's responder over the network.
 final class RevocationPlace: Sendable {
@@ -35,7 +36,7 @@ final class RevocationPlace: Sendable {
         monitor = RevocationMonitor(
             check,
             transport: client,
-            runtime: Runtime(
+            runtime: StoreRuntime(
                 clock: clock.wallClock,
                 random: try SystemRandom(),
                 metrics: metrics,

@@ -4,6 +4,7 @@ import HTTP
 import Testing
 
 @testable import OfferService
+@testable import Stores
 
 /// What is known of one certificate: pure, with times of the test.
 @Suite("Revocation record")

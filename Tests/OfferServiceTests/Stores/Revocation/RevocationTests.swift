@@ -6,6 +6,8 @@ import Testing
 
 @testable import Configuration
 @testable import OfferService
+@testable import ServiceRuntime
+@testable import Stores
 
 /// Certificates that may have been revoked, with a responder that answers, errs, lies or hangs.
 @Suite("Revocation", .serialized)

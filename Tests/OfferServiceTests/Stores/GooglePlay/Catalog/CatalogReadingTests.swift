@@ -5,6 +5,7 @@ import Testing
 
 @testable import Ledger
 @testable import OfferService
+@testable import Stores
 
 @Suite("Google Play: reading the lists")
 struct CatalogReadingTests {

@@ -3,6 +3,7 @@ import JSON
 import OfferDomain
 
 @testable import OfferService
+@testable import Stores
 
 /// A subscription and an offer as Google Play lists them, and what is asked about them.
 struct ListedSample {

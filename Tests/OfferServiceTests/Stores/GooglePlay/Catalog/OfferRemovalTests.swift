@@ -4,6 +4,7 @@ import OfferDomain
 import Testing
 
 @testable import OfferService
+@testable import Stores
 
 @Suite("Google Play: what is left out or added")
 struct OfferRemovalTests {

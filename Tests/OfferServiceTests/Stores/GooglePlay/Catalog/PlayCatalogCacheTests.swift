@@ -4,6 +4,7 @@ import Testing
 
 @testable import Ledger
 @testable import OfferService
+@testable import Stores
 
 @Suite("Google Play: catalogs in memory")
 struct PlayCatalogCacheTests {

@@ -7,6 +7,7 @@ import Testing
 
 @testable import Ledger
 @testable import OfferService
+@testable import Stores
 
 /// Gives scripted answers, and counts how often it is asked.
 private final class ScriptedListing: GooglePlayListing {

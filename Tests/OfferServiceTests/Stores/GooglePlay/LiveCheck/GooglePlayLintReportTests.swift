@@ -7,6 +7,7 @@ import Testing
 @testable import Configuration
 @testable import Ledger
 @testable import OfferService
+@testable import Stores
 
 /// Lists the same for every app, or fails.
 private struct SettledListing: GooglePlayListing {
