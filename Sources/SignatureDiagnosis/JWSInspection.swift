@@ -41,9 +41,9 @@ struct JWSInspection {
             return diagnosis.add(.jwsForm)
         }
         inspect(header, &diagnosis)
-        inspectTime(claims, report.attemptedAtMilliseconds, &diagnosis)
+        inspectTime(of: claims, attemptedAt: report.attemptedAtMilliseconds, &diagnosis)
         inspectClaims(claims, &diagnosis)
-        inspectNames(claims, header["kid"]?.string, report, &diagnosis)
+        inspectNames(in: claims, keyID: header["kid"]?.string, report, &diagnosis)
         inspectTransaction(of: claims, report, &diagnosis)
         verify(parts, keyID: header["kid"]?.string, claims: claims, &diagnosis)
         conclude(&diagnosis)
@@ -70,7 +70,7 @@ struct JWSInspection {
         if !isRight { diagnosis.add(.jwsHeader) }
     }
 
-    private func inspectTime(_ claims: JSONObject, _ attempt: Int64?, _ diagnosis: inout Diagnosis) {
+    private func inspectTime(of claims: JSONObject, attemptedAt attempt: Int64?, _ diagnosis: inout Diagnosis) {
         guard let issuedAt = claims["iat"]?.integer, (1_000_000_000..<100_000_000_000).contains(issuedAt) else {
             return diagnosis.add(.jwsTime)
         }
@@ -83,8 +83,8 @@ struct JWSInspection {
 
     /// Holds the claims against what the app attached, and against the key ring and the catalog where they are known.
     private func inspectNames(
-        _ claims: JSONObject,
-        _ keyID: String?,
+        in claims: JSONObject,
+        keyID: String?,
         _ report: SignatureReport,
         _ diagnosis: inout Diagnosis
     ) {
@@ -171,7 +171,7 @@ struct JWSInspection {
         let spkis = Set(knowledge.keys.map(\.publicKey.spki))
         let pins = Set(knowledge.pins.map(\.digest))
         let known = candidates.first { spkis.contains($0) || pins.contains(SHA256.digest(of: $0)) }
-        guard let spki = known ?? keyOfBoth(signature, candidates, &diagnosis) else {
+        guard let spki = known ?? keyOfBoth(signature, among: candidates, &diagnosis) else {
             return explainNothing(keyID, &diagnosis)
         }
         // A token for the App Store Server API is no offer, and none is on record.
@@ -197,7 +197,7 @@ struct JWSInspection {
     /// The key that may have made the JWS of both reports.
     private func keyOfBoth(
         _ own: ECDSASignature,
-        _ candidates: [[UInt8]],
+        among candidates: [[UInt8]],
         _ diagnosis: inout Diagnosis
     ) -> [UInt8]? {
         guard let parts = knowledge.otherReport?.jws?.split(separator: ".", omittingEmptySubsequences: false),

@@ -60,7 +60,7 @@ package struct SignatureDiagnoser: Sendable {
             }
             return explainNothing(&diagnosis)
         }
-        conclude(hits, first, report, decoded, &diagnosis)
+        conclude(from: first, among: hits, of: decoded, report, &diagnosis)
     }
 
     /// What the other report has; `nil` if that is the same signature, which is made by the same key over anything.
@@ -78,10 +78,10 @@ package struct SignatureDiagnoser: Sendable {
 
     /// Takes in what was proved of the payload.
     private func conclude(
-        _ hits: [SignatureSearch.Hit],
-        _ first: SignatureSearch.Hit,
+        from first: SignatureSearch.Hit,
+        among hits: [SignatureSearch.Hit],
+        of decoded: SignatureText,
         _ report: SignatureReport,
-        _ decoded: SignatureText,
         _ diagnosis: inout Diagnosis
     ) {
         diagnosis.signedDigests.append(first.digest)

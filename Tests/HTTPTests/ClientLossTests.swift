@@ -120,9 +120,10 @@ struct ClientLossTests {
             defer { wentOn.withLock { $0 = true } }
             return await RecordingResponder.echo(request)
         }
-        let deadlines = Deadlines(drain: .milliseconds(100))
+        var configuration = ServerConfiguration(loops: 1)
+        configuration.deadlines.drain = .milliseconds(100)
         try await mayBlock {
-            let server = try Server(ServerConfiguration(loops: 1, deadlines: deadlines), responder: responder)
+            let server = try Server(configuration, responder: responder)
             try server.start()
             let client = try RawHTTPClient(port: server.port)
             client.send(request("GET", "/stuck"))
@@ -140,9 +141,10 @@ struct ClientLossTests {
             try? await Task.sleep(for: .seconds(600))
             return Response(status: Task.isCancelled ? 503 : 200)
         }
-        let deadlines = Deadlines(drain: .milliseconds(100))
+        var configuration = ServerConfiguration(loops: 1)
+        configuration.deadlines.drain = .milliseconds(100)
         try await mayBlock {
-            let server = try Server(ServerConfiguration(loops: 1, deadlines: deadlines), responder: responder)
+            let server = try Server(configuration, responder: responder)
             try server.start()
             let client = try RawHTTPClient(port: server.port)
             client.send(request("GET", "/long"))

@@ -249,9 +249,10 @@ struct ConnectionLimitTests {
         // Both ends of each connection are in this process.
         let count = min(10_000, Int(limit.rlim_cur) / 2 - 1000)
         let limits = Limits(connections: 20_000, connectionsPerAddress: 20_000)
+        var configuration = ServerConfiguration(loops: 2, limits: limits)
         // A slow machine may take longer to open them all than a client may for the head of its request.
-        let deadlines = Deadlines(head: .seconds(600))
-        try await withServer(ServerConfiguration(loops: 2, limits: limits, deadlines: deadlines)) { server in
+        configuration.deadlines.head = .seconds(600)
+        try await withServer(configuration) { server in
             var clients: [RawHTTPClient] = []
             while clients.count < count {
                 for _ in 0..<min(1000, count - clients.count) { clients.append(try RawHTTPClient(port: server.port)) }

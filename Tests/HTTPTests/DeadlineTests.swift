@@ -10,9 +10,13 @@ struct DeadlineTests {
     /// Everything may take as long as it likes but what `change` says.
     static func configuration(_ change: (inout Deadlines) -> Void) -> ServerConfiguration {
         let long = Duration.seconds(600)
-        var deadlines = Deadlines(handshake: long, head: long, body: long, idle: long, answer: long, rejection: long)
-        change(&deadlines)
-        return ServerConfiguration(loops: 1, deadlines: deadlines)
+        var configuration = ServerConfiguration(loops: 1)
+        let deadlines: [WritableKeyPath<Deadlines, Duration>] = [
+            \.handshake, \.head, \.body, \.idle, \.answer, \.rejection,
+        ]
+        for deadline in deadlines { configuration.deadlines[keyPath: deadline] = long }
+        change(&configuration.deadlines)
+        return configuration
     }
 
     /// Sends a byte at a time until the server has had enough, at most for 20 seconds.
@@ -146,7 +150,10 @@ struct DeadlineTests {
         }
         // Enough for a busy machine to send a request after it has connected.
         let short = Duration.seconds(1)
-        let configuration = Self.configuration { $0 = Deadlines(head: short, body: short, idle: short, answer: short) }
+        let configuration = Self.configuration {
+            $0 = Deadlines()
+            ($0.head, $0.body, $0.idle, $0.answer) = (short, short, short, short)
+        }
         try await withServer(configuration, responder) { server in
             let client = try RawHTTPClient(port: server.port)
             client.send(request("GET", "/slow"))

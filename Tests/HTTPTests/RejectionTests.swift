@@ -6,16 +6,17 @@ import Testing
 
 @Suite("Refusing requests", .mayBlock)
 struct RejectionTests {
-    static let configuration = ServerConfiguration(
-        loops: 1,
-        rejectionResponse: { rejection in
+    static let configuration: ServerConfiguration = {
+        var configuration = ServerConfiguration(loops: 1)
+        configuration.rejectionResponse = { rejection in
             Response(
                 status: rejection.status,
                 headers: [("X-Kind", rejection.kind)],
                 body: Array(rejection.explanation.utf8)
             )
         }
-    )
+        return configuration
+    }()
 
     /// Expects a rejection's own answer, and that nothing after it is taken for a request.
     static func expectRejection(_ rejection: Rejection, on client: RawHTTPClient) throws {

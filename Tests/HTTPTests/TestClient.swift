@@ -48,7 +48,9 @@ extension ClientRequest {
     ) -> ClientRequest {
         do {
             let origin = try Origin(parsing: "\(scheme)://127.0.0.1:\(port)")
-            return try ClientRequest(.get, origin, path: path, timeoutMilliseconds: timeout)
+            var request = try ClientRequest(.get, origin, path: path)
+            request.timeoutMilliseconds = timeout
+            return request
         } catch {
             preconditionFailure("\(error)")
         }

@@ -9,8 +9,8 @@ struct UnknownMemberTests {
         let document = try JSONDocument(Array(#"{"bundle":"a","bundleId":"b"}"#.utf8))
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
-        _ = reader.required("bundleId", "a string", \.string)
-        _ = reader.optional("status", "a string", \.string)
+        _ = reader.required("bundleId", "a string", as: \.string)
+        _ = reader.optional("status", "a string", as: \.string)
         reader.finish()
         #expect(
             mismatches.all.map(\.message) == [
@@ -32,7 +32,7 @@ struct UnknownMemberTests {
         let document = try JSONDocument(Array(#"{"known":1,\#(members)}"#.utf8))
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
-        _ = reader.required("known", "an integer", \.integer)
+        _ = reader.required("known", "an integer", as: \.integer)
         reader.finish()
         let named = mismatches.all.filter { $0.message.contains("is not a known member") }
         #expect(named.map(\.pointer) == (0..<20).map { "/unheard\($0)" })

@@ -19,7 +19,7 @@ package final class Catalog: Sendable {
         /// `nil` for the introductory offer of the product, which has none.
         private let offer: String?
 
-        init(_ bundleID: BundleID, _ productID: ProductID, _ offer: String?) {
+        init(offer: String?, of productID: ProductID, in bundleID: BundleID) {
             self.bundleID = bundleID.text
             self.productID = productID.text
             self.offer = offer
@@ -67,7 +67,7 @@ package final class Catalog: Sendable {
                 let names: [String?] = listing.offerID == nil ? [nil] : Array(offer.names)
                 for name in names {
                     let listed = ListedOffer(offer: offer, listing: listing)
-                    offersByName[Name(listing.bundleID, listing.productID, name)] = listed
+                    offersByName[Name(offer: name, of: listing.productID, in: listing.bundleID)] = listed
                 }
             case .googlePlay(let listing):
                 let plan = BasePlan(productID: listing.productID, basePlanID: listing.basePlanID)
@@ -147,7 +147,7 @@ extension Catalog {
         of productID: ProductID,
         in bundleID: BundleID
     ) throws(Missing) -> ListedOffer<AppStoreListing> {
-        guard let offer = offersByName[Name(bundleID, productID, offerID.text)] else {
+        guard let offer = offersByName[Name(offer: offerID.text, of: productID, in: bundleID)] else {
             throw missing(productID, bundleID) ?? .offer
         }
         return offer
@@ -158,7 +158,7 @@ extension Catalog {
         of productID: ProductID,
         in bundleID: BundleID
     ) throws(Missing) -> ListedOffer<AppStoreListing> {
-        guard let offer = offersByName[Name(bundleID, productID, nil)] else {
+        guard let offer = offersByName[Name(offer: nil, of: productID, in: bundleID)] else {
             throw missing(productID, bundleID) ?? .introductoryOffer
         }
         return offer
@@ -177,7 +177,8 @@ extension Catalog {
         in bundleID: BundleID
     ) -> CatalogOffer? {
         guard let productID = try? ProductID(productID),
-            let listed = offersByName[Name(bundleID, productID, offerID.text)], listed.listing.offerID == offerID
+            let listed = offersByName[Name(offer: offerID.text, of: productID, in: bundleID)],
+            listed.listing.offerID == offerID
         else { return nil }
         return listed.offer
     }
@@ -185,8 +186,12 @@ extension Catalog {
 
 extension Catalog {
     /// The App Store product or offer that the caller most likely meant; it never suggests an app.
-    package func near(_ missing: Missing, _ productID: ProductID, _ offerID: OfferID?, in bundleID: BundleID) -> String?
-    {
+    package func near(
+        _ missing: Missing,
+        _ offerID: OfferID?,
+        of productID: ProductID,
+        in bundleID: BundleID
+    ) -> String? {
         switch missing {
         case .product:
             return nearest(to: productID.text, among: (products[bundleID] ?? []).map(\.text).sorted())

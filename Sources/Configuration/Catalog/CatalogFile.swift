@@ -11,7 +11,7 @@ package enum CatalogFile {
         let file = try ConfigurationFile(path: path, of: .offers)
         let (apps, issues) = file.read { root, mismatches in
             var names = AppNames()
-            let apps = root.elements("apps") { readApp($0, mismatches, &names) }
+            let apps = root.elements("apps") { readApp($0, into: mismatches, names: &names) }
             if apps.allSatisfy(\.offers.isEmpty) && mismatches.all.isEmpty {
                 root.note("apps", "names no offer; nothing could be signed")
             }
@@ -51,16 +51,34 @@ package enum CatalogFile {
 
     /// Names that stand for one app each.
     private struct AppNames {
-        var bundleIDs: Set<BundleID> = []
-        var packageNames: Set<PackageName> = []
+        private var bundleIDs: Set<BundleID> = []
+        private var packageNames: Set<PackageName> = []
         /// Under which the ledger knows apps; a package name must not be another app's bundle id.
-        var ledgerNames: Set<AppName> = []
+        private var ledgerNames: Set<AppName> = []
+
+        /// Adds the names of an app, and reports an app that the file lists already.
+        mutating func add(_ bundleID: BundleID?, _ packageName: PackageName?, of app: ObjectReader) {
+            if let bundleID, !bundleIDs.insert(bundleID).inserted {
+                return app.note("bundleId", "\(bundleID) is listed already; put its plans into that one")
+            }
+            if let packageName, !packageNames.insert(packageName).inserted {
+                return app.note("packageName", "\(packageName) is listed already; put its plans into that one")
+            }
+            guard let name = bundleID.map(AppName.init) ?? packageName.map(AppName.init) else { return }
+            if !ledgerNames.insert(name).inserted {
+                app.note(
+                    bundleID == nil ? "packageName" : "bundleId",
+                    "\(name) names another app too, and customers of one are counted as the other's; if it is the same "
+                        + "app, put both into one entry"
+                )
+            }
+        }
     }
 
     private static func readApp(
         _ value: JSONValue,
-        _ mismatches: Mismatches,
-        _ names: inout AppNames
+        into mismatches: Mismatches,
+        names: inout AppNames
     ) -> ReadApp {
         var app = ObjectReader(value, into: mismatches)
         let bundleID = app.optional("bundleId", text: BundleID.init)
@@ -70,7 +88,7 @@ package enum CatalogFile {
         if value.object != nil, !isInAppStore, !isAtGooglePlay {
             app.note("bundleId", "is missing, and so is packageName; an app is in one store at least")
         }
-        note(bundleID, packageName, app, &names)
+        names.add(bundleID, packageName, of: app)
         let appleID = app.optional("appAppleId", "a whole number above 0") { $0.integer.flatMap { $0 > 0 ? $0 : nil } }
         let environments = readEnvironments(&app, mismatches)
         let hideTags = readHideTags(&app, isAtGooglePlay: isAtGooglePlay, mismatches)
@@ -96,29 +114,6 @@ package enum CatalogFile {
             retention: bundleID.flatMap { id in retention.map { (id, $0) } },
             offers: offers.flatMap(\.self)
         )
-    }
-
-    /// Reports an app that the file lists already.
-    private static func note(
-        _ bundleID: BundleID?,
-        _ packageName: PackageName?,
-        _ app: ObjectReader,
-        _ names: inout AppNames
-    ) {
-        if let bundleID, !names.bundleIDs.insert(bundleID).inserted {
-            return app.note("bundleId", "\(bundleID) is listed already; put its plans into that one")
-        }
-        if let packageName, !names.packageNames.insert(packageName).inserted {
-            return app.note("packageName", "\(packageName) is listed already; put its plans into that one")
-        }
-        guard let name = bundleID.map(AppName.init) ?? packageName.map(AppName.init) else { return }
-        if !names.ledgerNames.insert(name).inserted {
-            app.note(
-                bundleID == nil ? "packageName" : "bundleId",
-                "\(name) names another app too, and customers of one are counted as the other's; if it is the same "
-                    + "app, put both into one entry"
-            )
-        }
     }
 
     private static func readHideTags(

@@ -11,7 +11,9 @@ package struct OfferTerms: Sendable {
     /// Whether an app may get the offer for a customer whose identity nothing proves.
     package let admitsUnprovenCustomers: Bool
     /// Whether it is only for apps that prove themselves; a promotional offer of the App Store has it in its listing.
-    package let genuineApp: GenuineAppPolicy
+    package private(set) var genuineApp: GenuineAppPolicy
+    /// Whether an offer at Google Play is for new customers too; the App Store itself admits none.
+    package private(set) var admitsNewCustomers = false
 
     package init(
         rule: Rule?,
@@ -25,15 +27,35 @@ package struct OfferTerms: Sendable {
         self.genuineApp = genuineApp
     }
 
-    /// The same with another policy for proofs.
-    func with(_ genuineApp: GenuineAppPolicy) -> OfferTerms {
-        OfferTerms(
-            rule: rule,
-            freshness: freshness,
-            admitsUnprovenCustomers: admitsUnprovenCustomers,
-            genuineApp: genuineApp
-        )
+    /// The same with what the offer has of its own at Google Play.
+    func atGooglePlay(genuineApp: GenuineAppPolicy, admitsNewCustomers: Bool) -> OfferTerms {
+        var terms = self
+        terms.genuineApp = genuineApp
+        terms.admitsNewCustomers = admitsNewCustomers
+        return terms
     }
+}
+
+/// The plan that an offer is in, as far as it concerns the offer.
+package struct CatalogPlan: Sendable {
+    /// The app, as the ledger names it.
+    package let app: AppName
+    /// The App Store's group that the plan is in, if it names one; of a plan at Google Play alone, too.
+    package let subscriptionGroupID: SubscriptionGroupID?
+
+    /// A plan of that app.
+    package init(app: AppName, subscriptionGroupID: SubscriptionGroupID? = nil) {
+        self.app = app
+        self.subscriptionGroupID = subscriptionGroupID
+    }
+}
+
+/// What the stores call one entry of the file.
+private struct EntryListings {
+    /// In the store that the offer is in.
+    let own: StoreListing
+    /// In the other store, if the entry is there too.
+    var other: StoreListing?
 }
 
 /// An offer that the team may give in one store: what it is called there, and who may have it.
@@ -87,12 +109,10 @@ package final class CatalogOffer: Sendable {
     ) {
         self.init(
             id,
-            AppName(listing.bundleID),
-            .appStore(listing),
-            other.map(StoreListing.googlePlay),
-            listing.subscriptionGroupID,
-            EligibilityPolicy(rule: terms.rule, admitsUnprovenCustomers: terms.admitsUnprovenCustomers),
-            terms
+            in: CatalogPlan(app: AppName(listing.bundleID), subscriptionGroupID: listing.subscriptionGroupID),
+            listings: EntryListings(own: .appStore(listing), other: other.map(StoreListing.googlePlay)),
+            policy: EligibilityPolicy(rule: terms.rule, admitsUnprovenCustomers: terms.admitsUnprovenCustomers),
+            terms: terms
         )
     }
 
@@ -112,46 +132,47 @@ package final class CatalogOffer: Sendable {
             offerID: nil,
             genuineApp: terms.genuineApp
         )
-        self.init(id, AppName(bundleID), .appStore(listing), nil, subscriptionGroupID, policy, terms)
+        self.init(
+            id,
+            in: CatalogPlan(app: AppName(bundleID), subscriptionGroupID: subscriptionGroupID),
+            listings: EntryListings(own: .appStore(listing)),
+            policy: policy,
+            terms: terms
+        )
     }
 
     /// A developer-determined offer at Google Play, which enforces nothing.
     ///
-    /// Unless `admitsNewCustomers`, it is for current and past subscribers, as the App Store's own are.
+    /// Unless the terms admit new customers, it is for current and past subscribers, as the App Store's own are.
     package convenience init(
         id: CatalogOfferID,
-        app: AppName,
+        in plan: CatalogPlan,
         listing: GooglePlayOfferKey,
         inAppStore other: AppStoreListing? = nil,
-        subscriptionGroupID: SubscriptionGroupID? = nil,
-        admitsNewCustomers: Bool = false,
         terms: OfferTerms
     ) {
         let policy = EligibilityPolicy(
             rule: terms.rule,
-            hasFloor: !admitsNewCustomers,
+            hasFloor: !terms.admitsNewCustomers,
             admitsUnprovenCustomers: terms.admitsUnprovenCustomers
         )
         self.init(
             id,
-            app,
-            .googlePlay(listing),
-            other.map(StoreListing.appStore),
-            subscriptionGroupID,
-            policy,
-            terms
+            in: plan,
+            listings: EntryListings(own: .googlePlay(listing), other: other.map(StoreListing.appStore)),
+            policy: policy,
+            terms: terms
         )
     }
 
     private init(
         _ id: CatalogOfferID,
-        _ app: AppName,
-        _ listing: StoreListing,
-        _ otherListing: StoreListing?,
-        _ subscriptionGroupID: SubscriptionGroupID?,
-        _ policy: EligibilityPolicy,
-        _ terms: OfferTerms
+        in plan: CatalogPlan,
+        listings: EntryListings,
+        policy: EligibilityPolicy,
+        terms: OfferTerms
     ) {
+        let (app, listing, otherListing) = (plan.app, listings.own, listings.other)
         self.id = id
         self.app = app
         self.listing = listing
@@ -160,14 +181,17 @@ package final class CatalogOffer: Sendable {
         googlePlay = listing.googlePlay
         inAppStore = listing.appStore ?? otherListing?.appStore
         inGooglePlay = listing.googlePlay ?? otherListing?.googlePlay
-        self.subscriptionGroupID = subscriptionGroupID
+        subscriptionGroupID = plan.subscriptionGroupID
         self.policy = policy
         needs = policy.needs
         factNeeds = policy.factNeeds
         attributeNames = AttributeNeeds(policy.rule.map { [$0] } ?? []).names
         freshness = terms.freshness
         genuineApp = listing.appStore?.genuineApp ?? terms.genuineApp
-        let keys = (appStore: Self.ledgerKey(app, id, .appStore), googlePlay: Self.ledgerKey(app, id, .googlePlay))
+        let keys = (
+            appStore: Self.ledgerKey(of: id, for: app, in: .appStore),
+            googlePlay: Self.ledgerKey(of: id, for: app, in: .googlePlay)
+        )
         switch listing {
         case .appStore:
             ledgerKey = keys.appStore
@@ -186,7 +210,7 @@ package final class CatalogOffer: Sendable {
         }
     }
 
-    private static func ledgerKey(_ app: AppName, _ id: CatalogOfferID, _ store: Store) -> Int64 {
+    private static func ledgerKey(of id: CatalogOfferID, for app: AppName, in store: Store) -> Int64 {
         var bytes = Array(app.text.utf8) + [0] + Array(id.text.utf8)
         if store == .googlePlay { bytes += [0] + Array(store.rawValue.utf8) }
         return SHA256.digest(of: bytes).bytes.prefix(8).reduce(0) { $0 << 8 | Int64($1) }

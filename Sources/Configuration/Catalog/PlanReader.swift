@@ -123,25 +123,22 @@ final class PlanReader {
         guard let (id, terms) = readTerms(&offer, id, hasFloor: hasFloor) else { return nil }
         var offers: [CatalogOffer] = []
         if let appStore {
-            offers.append(
-                CatalogOffer(
-                    id: id,
-                    listing: appStore,
-                    atGooglePlay: googlePlay?.listing,
-                    terms: terms
-                )
-            )
+            offers.append(CatalogOffer(id: id, listing: appStore, atGooglePlay: googlePlay?.listing, terms: terms))
         }
         if let googlePlay, let packageName {
             offers.append(
                 CatalogOffer(
                     id: id,
-                    app: bundleID.map(AppName.init) ?? AppName(packageName),
+                    in: CatalogPlan(
+                        app: bundleID.map(AppName.init) ?? AppName(packageName),
+                        subscriptionGroupID: place.appStore?.groupID
+                    ),
                     listing: googlePlay.listing,
                     inAppStore: appStore,
-                    subscriptionGroupID: place.appStore?.groupID,
-                    admitsNewCustomers: googlePlay.admitsNewCustomers,
-                    terms: terms.with(googlePlay.genuineApp)
+                    terms: terms.atGooglePlay(
+                        genuineApp: googlePlay.genuineApp,
+                        admitsNewCustomers: googlePlay.admitsNewCustomers
+                    )
                 )
             )
         }
@@ -157,7 +154,8 @@ final class PlanReader {
     }
 
     private func readAppStoreOffer(_ offer: inout ObjectReader, _ place: ProductPlace?) -> AppStoreListing? {
-        guard let store = offer.optional("appStore", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
+        guard let store = offer.optional("appStore", "an object", as: { $0.object == nil ? nil : $0 })
+        else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let offerID = reader.required("offerId", text: OfferID.init)
         let genuineApp = GenuineAppPolicy.read(&reader, of: proofs, at: .appStore)
@@ -180,10 +178,11 @@ final class PlanReader {
         _ offer: inout ObjectReader,
         _ place: BasePlanPlace?
     ) -> GooglePlayListed? {
-        guard let store = offer.optional("googlePlay", "an object", { $0.object == nil ? nil : $0 }) else { return nil }
+        guard let store = offer.optional("googlePlay", "an object", as: { $0.object == nil ? nil : $0 })
+        else { return nil }
         var reader = ObjectReader(store, into: mismatches)
         let offerID = reader.required("offerId", text: GooglePlayOfferID.init)
-        let admitsNewCustomers = reader.optional("admitsNewCustomers", "true or false", \.bool) ?? false
+        let admitsNewCustomers = reader.optional("admitsNewCustomers", "true or false", as: \.bool) ?? false
         let genuineApp = GenuineAppPolicy.read(&reader, of: proofs, at: .googlePlay)
         reader.finish()
         guard let place else {
@@ -240,7 +239,7 @@ final class PlanReader {
         let genuineApp = isIntroductory ? GenuineAppPolicy.read(&offer, of: proofs, at: .appStore) : .off
         // What is signed of an introductory offer is about an account that has to be shown.
         let admitsUnproven =
-            isIntroductory ? nil : offer.optional("admitsUnprovenCustomers", "true or false", \.bool)
+            isIntroductory ? nil : offer.optional("admitsUnprovenCustomers", "true or false", as: \.bool)
         offer.finish()
         if let id, !offerNames.insert(id.text).inserted {
             offer.note("id", "\(printable(id.text)) is the id of another offer of this app; caps count by this id")

@@ -208,9 +208,9 @@ struct RuleFile {
     }
 
     private func attribute(_ reader: inout ObjectReader, _ value: JSONValue) -> Rule? {
-        guard let name = reader.required("name", "the name of an attribute", \.string) else { return nil }
+        guard let name = reader.required("name", "the name of an attribute", as: \.string) else { return nil }
         var tests: [AttributeTest] = []
-        if let equals = reader.optional("equals", "a boolean, a number or a string", AttributeValue.init) {
+        if let equals = reader.optional("equals", "a boolean, a number or a string", as: AttributeValue.init) {
             tests.append(.equals(equals))
         }
         if reader.member("in") != nil {
@@ -220,10 +220,10 @@ struct RuleFile {
                 )
             )
         }
-        let atLeast = reader.optional("atLeast", "a number", \.double)
-        let atMost = reader.optional("atMost", "a number", \.double)
+        let atLeast = reader.optional("atLeast", "a number", as: \.double)
+        let atMost = reader.optional("atMost", "a number", as: \.double)
         if atLeast != nil || atMost != nil { tests.append(.range(atLeast: atLeast, atMost: atMost)) }
-        if let exists = reader.optional("exists", "true or false", \.bool) { tests.append(.exists(exists)) }
+        if let exists = reader.optional("exists", "true or false", as: \.bool) { tests.append(.exists(exists)) }
         guard tests.count == 1, let test = tests.first else {
             return mismatches.none(value, "expected one test: equals, in, atLeast and atMost, or exists")
         }

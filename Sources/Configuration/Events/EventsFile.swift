@@ -53,7 +53,7 @@ package struct EventsFile {
     }
 
     private func readCertificates(_ root: inout ObjectReader) -> String? {
-        guard let file = root.optional("trustedCertificates", "the path of a file in PEM", { $0.string }) else {
+        guard let file = root.optional("trustedCertificates", "the path of a file in PEM", as: { $0.string }) else {
             return nil
         }
         let place = resolve(file, beside: path)

@@ -121,7 +121,7 @@ struct StreamReader {
     }
 
     private func readCertificates(_ name: StaticString, _ reader: inout ObjectReader) -> String? {
-        guard let file = reader.optional(name, "the path of a file in PEM", { $0.string }) else { return nil }
+        guard let file = reader.optional(name, "the path of a file in PEM", as: { $0.string }) else { return nil }
         let place = resolve(file, beside: path)
         do {
             _ = try TextFile.read(place)
@@ -134,7 +134,7 @@ struct StreamReader {
     }
 
     private func readKey(_ reader: inout ObjectReader) -> String? {
-        guard let written = reader.optional("clientKey", "a path, or credential:NAME", { $0.string }) else {
+        guard let written = reader.optional("clientKey", "a path, or credential:NAME", as: { $0.string }) else {
             return nil
         }
         do {

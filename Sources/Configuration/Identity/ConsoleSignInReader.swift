@@ -14,11 +14,11 @@ struct ConsoleSignInReader {
     }
 
     private mutating func read(_ file: KeyRingFile) -> ConsoleSignIn? {
-        let title = reader.optional("title", "1 to 64 printable ASCII characters", Self.title)
+        let title = reader.optional("title", "1 to 64 printable ASCII characters", as: Self.title)
         let clientID = reader.required(
             "clientId",
             "what the provider calls this service",
-            IdentityProviderReader.visible
+            as: IdentityProviderReader.visible
         )
         let secret = readSecret(file)
         let redirect = readRedirect()

@@ -21,7 +21,7 @@ struct IdentityProviderReader {
 
     private mutating func read() -> IdentityProvider? {
         let preset = named("preset", IdentityProviderPreset.self)
-        let name = reader.optional("name", "1 to 48 of a-z 0-9 . _ -", Self.name)
+        let name = reader.optional("name", "1 to 48 of a-z 0-9 . _ -", as: Self.name)
         let issuer = readIssuer(preset)
         let signIn = readConsole(preset, issuer: issuer)
         let isForConsoleAlone = isForConsoleAlone
@@ -36,7 +36,7 @@ struct IdentityProviderReader {
         let attributes = readAttributes("attributes") + readAttributes("facts")
         let proofs = named("dpop", IdentityProvider.ProofPolicy.self) ?? .off
         let publicOrigin = readOrigin("publicOrigin")
-        let asksForCertificates = reader.optional("clientCertificates", "true or false", \.bool)
+        let asksForCertificates = reader.optional("clientCertificates", "true or false", as: \.bool)
         reader.finish()
         guard let issuer, jwksURL != nil || isReadable(issuer) else { return nil }
         guard isForConsoleAlone || !apps.isEmpty && !audiences.isEmpty else { return nil }
@@ -95,8 +95,8 @@ struct IdentityProviderReader {
 
     private mutating func readIssuer(_ preset: IdentityProviderPreset?) -> String? {
         let expected = "1 to 512 bytes from 0x21 to 0x7E, exactly as in the tokens' iss"
-        guard let own = preset?.issuer else { return reader.required("issuer", expected, Self.visible) }
-        return reader.optional("issuer", expected, Self.visible) ?? own
+        guard let own = preset?.issuer else { return reader.required("issuer", expected, as: Self.visible) }
+        return reader.optional("issuer", expected, as: Self.visible) ?? own
     }
 
     private mutating func readApps() -> [AppName] {
@@ -131,11 +131,11 @@ struct IdentityProviderReader {
 
     private mutating func readPolicy(_ policy: inout TokenPolicy) {
         policy.audienceClaim =
-            reader.optional("audienceClaim", "the name of a claim", Self.visible)
+            reader.optional("audienceClaim", "the name of a claim", as: Self.visible)
             ?? policy.audienceClaim
         if let listed = readAlgorithms() { policy.algorithms = listed }
         if let type = named("tokenType", TokenType.self) { policy.kind = type.kind }
-        policy.requiredScope = reader.optional("requiredScope", "one scope without spaces", Self.visible)
+        policy.requiredScope = reader.optional("requiredScope", "one scope without spaces", as: Self.visible)
         if let claims = readTexts("requiredClaims") {
             policy.requiredClaims.merge(claims.mapValues { [$0] }) { _, own in own }
         }
@@ -193,7 +193,7 @@ struct IdentityProviderReader {
             mismatches: mismatches,
             file: file
         )
-        let claim = own.reader.required("claim", "the name of a claim", Self.visible)
+        let claim = own.reader.required("claim", "the name of a claim", as: Self.visible)
         let form = own.named("form", IdentityProvider.CustomerClaim.Form.self) ?? .asIs
         own.reader.finish()
         return .init(claim: claim ?? usual, form: form)
@@ -204,7 +204,7 @@ struct IdentityProviderReader {
         var own = ObjectReader(value, into: mismatches)
         defer { own.finish() }
         if own.member("derive") == nil {
-            return own.required("claim", "the name of a claim, or derive and namespace", Self.visible).map {
+            return own.required("claim", "the name of a claim, or derive and namespace", as: Self.visible).map {
                 .claim($0)
             }
         }

@@ -22,6 +22,34 @@ package enum KeyStatus: String, CaseIterable, Hashable, Sendable {
     case disabled
 }
 
+/// What a key may sign, and for which apps.
+package struct KeyScope: Sendable {
+    /// The apps that it signs for.
+    package let bundleIDs: [BundleID]
+    /// What it may sign.
+    package let purposes: Set<KeyPurpose>
+
+    /// Every one of the apps with every one of the purposes.
+    package init(bundleIDs: [BundleID], purposes: Set<KeyPurpose>) {
+        self.bundleIDs = bundleIDs
+        self.purposes = purposes
+    }
+}
+
+/// A private key as far as it is loaded, with what the file pins it to.
+package struct PinnedKey: Sendable {
+    /// `nil` if it is not to be used, or could not be loaded.
+    package let privateKey: PrivateKey?
+    /// The digest that the file demands of the public key; `nil` admits every key.
+    package let pin: SHA256Digest?
+
+    /// Takes a key that was checked against the pin.
+    package init(_ privateKey: PrivateKey? = nil, pin: SHA256Digest? = nil) {
+        self.privateKey = privateKey
+        self.pin = pin
+    }
+}
+
 /// One in-app purchase key with all that the configuration says of it.
 package final class SigningKey: Sendable {
     /// The key's ID in App Store Connect: `kid` of what it signs.
@@ -44,23 +72,15 @@ package final class SigningKey: Sendable {
     package let pin: SHA256Digest?
 
     /// Without a private key, the key is disabled whatever `status` says.
-    package init(
-        id: KeyID,
-        issuerID: UniqueID,
-        bundleIDs: [BundleID],
-        purposes: Set<KeyPurpose>,
-        status: KeyStatus,
-        privateKey: PrivateKey?,
-        pin: SHA256Digest? = nil
-    ) {
+    package init(id: KeyID, issuerID: UniqueID, scope: KeyScope, status: KeyStatus, key: PinnedKey) {
         self.id = id
         self.issuerID = issuerID
-        self.bundleIDs = bundleIDs
-        self.purposes = purposes
+        bundleIDs = scope.bundleIDs
+        purposes = scope.purposes
+        privateKey = key.privateKey
         self.status = privateKey == nil ? .disabled : status
-        self.privateKey = privateKey
         publicKeyDigest = privateKey?.publicKey.spkiSHA256.hex
-        self.pin = privateKey?.publicKey.spkiSHA256 ?? pin
+        pin = privateKey?.publicKey.spkiSHA256 ?? key.pin
     }
 
     private init(_ key: SigningKey, status: KeyStatus) {

@@ -17,7 +17,7 @@ extension KeyRingFile {
     /// It can't be the key of an offer: those are of another algorithm.
     func readLog(_ root: inout ObjectReader, _ mismatches: Mismatches) -> LogIdentity? {
         let expected = "an object with origin and file: the name and key under which the audit log is signed"
-        guard let value = root.required("auditLog", expected, { $0.object == nil ? nil : $0 }) else { return nil }
+        guard let value = root.required("auditLog", expected, as: { $0.object == nil ? nil : $0 }) else { return nil }
         var reader = ObjectReader(value, into: mismatches)
         let origin = reader.required("origin", "1 to 128 of A-Z, a-z, 0-9, “.”, “_”, “/” and “-”") { value in
             value.string.flatMap(LogOrigin.init)

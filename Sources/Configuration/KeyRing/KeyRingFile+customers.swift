@@ -6,7 +6,7 @@ extension KeyRingFile {
     /// Reads the secrets under which customers' ids are kept: one object, or a list of them with the newest first.
     func readPseudonyms(_ root: inout ObjectReader, _ mismatches: Mismatches) -> Pseudonyms? {
         let expected = "an object with epoch and file, or a list of them: the secrets under which customer ids are kept"
-        guard let value = root.required("customerIds", expected, { $0.object == nil && $0.array == nil ? nil : $0 })
+        guard let value = root.required("customerIds", expected, as: { $0.object == nil && $0.array == nil ? nil : $0 })
         else { return nil }
         guard value.array != nil else { return readEpoch(value, mismatches).map { Pseudonyms($0) } }
         var names: Set<String> = []

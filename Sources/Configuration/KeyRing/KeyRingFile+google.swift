@@ -9,7 +9,7 @@ extension KeyRingFile {
         var owners: [PackageName: String] = [:]
         return root.elements("googleServiceAccounts", atMost: 256) { value in
             var reader = ObjectReader(value, into: mismatches)
-            let packageNames = reader.elements("packageNames") { readPackageName($0, &owners, mismatches) }
+            let packageNames = reader.elements("packageNames") { readPackageName($0, owners: &owners, mismatches) }
             let listed = reader.member("packageNames")
             if listed == nil || listed?.array?.isEmpty == true {
                 reader.note("packageNames", "expected at least one package name")
@@ -23,7 +23,7 @@ extension KeyRingFile {
 
     private func readPackageName(
         _ value: JSONValue,
-        _ owners: inout [PackageName: String],
+        owners: inout [PackageName: String],
         _ mismatches: Mismatches
     ) -> PackageName? {
         guard let text = value.string else {

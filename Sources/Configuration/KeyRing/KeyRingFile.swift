@@ -41,7 +41,7 @@ package struct KeyRingFile {
         let file = try ConfigurationFile(path: path, of: .keys)
         var warnings: [ConfigurationIssue] = []
         let ((keys, accounts, pseudonyms, log, connectKey, identity), issues) = file.read { root, mismatches in
-            let keys = root.elements("keys") { readKey($0, file, mismatches, &warnings) }
+            let keys = root.elements("keys") { readKey($0, of: file, into: mismatches, warnings: &warnings) }
             let accounts = readServiceAccounts(&root, mismatches)
             if keys.isEmpty && accounts.isEmpty && mismatches.all.isEmpty {
                 root.note("keys", "names no key, and no service account is named either; nothing could be done")
@@ -74,9 +74,9 @@ package struct KeyRingFile {
 
     private func readKey(
         _ value: JSONValue,
-        _ file: ConfigurationFile,
-        _ mismatches: Mismatches,
-        _ warnings: inout [ConfigurationIssue]
+        of file: ConfigurationFile,
+        into mismatches: Mismatches,
+        warnings: inout [ConfigurationIssue]
     ) -> SigningKey? {
         var reader = ObjectReader(value, into: mismatches)
         let id = reader.required("id", text: KeyID.init)
@@ -89,28 +89,22 @@ package struct KeyRingFile {
         let status = reader.optional("status", "“active”, “retiring” or “disabled”") {
             $0.string.flatMap(KeyStatus.init)
         }
-        let (privateKey, pin) = readPrivateKey(&reader, status ?? .active)
+        let key = readPrivateKey(&reader, status ?? .active)
         reader.finish()
         if let name = reader.fileName {
             let (line, column) = file.document.position(of: value.offset)
+            let (place, pointer) = ("\(path):\(line):\(column)", "\(value.pointer)/file")
             warnings += Self.faults(ofName: name, id).map { fault in
-                ConfigurationIssue(
-                    .warning,
-                    place: "\(path):\(line):\(column)",
-                    pointer: "\(value.pointer)/file",
-                    fault
-                )
+                ConfigurationIssue(.warning, place: place, pointer: pointer, fault)
             }
         }
         guard let id, let issuerID, !bundleIDs.isEmpty else { return nil }
         return SigningKey(
             id: id,
             issuerID: issuerID,
-            bundleIDs: bundleIDs,
-            purposes: purposes,
+            scope: KeyScope(bundleIDs: bundleIDs, purposes: purposes),
             status: status ?? .active,
-            privateKey: privateKey,
-            pin: pin
+            key: key
         )
     }
 
@@ -163,22 +157,21 @@ package struct KeyRingFile {
         return Set(listed)
     }
 
-    private func readPrivateKey(_ reader: inout ObjectReader, _ status: KeyStatus) -> (PrivateKey?, pin: SHA256Digest?)
-    {
+    private func readPrivateKey(_ reader: inout ObjectReader, _ status: KeyStatus) -> PinnedKey {
         let passphrase = readSecret(&reader, "passphraseFile", for: .passphrase, isRequired: false)
         let pin = reader.optional("publicKeySha256", "64 hexadecimal digits") { value in
             value.string.flatMap { SHA256Digest(hex: $0) }
         }
         guard status != .disabled else {
             _ = reader.member("file")
-            return (nil, pin)
+            return PinnedKey(pin: pin)
         }
-        guard let pem = readSecret(&reader, "file", for: .appStoreKey) else { return (nil, pin) }
+        guard let pem = readSecret(&reader, "file", for: .appStoreKey) else { return PinnedKey(pin: pin) }
         do throws(PrivateKeyError) {
-            return (try PrivateKey(pem: pem, passphrase: passphrase, pinnedTo: pin), pin)
+            return PinnedKey(try PrivateKey(pem: pem, passphrase: passphrase, pinnedTo: pin), pin: pin)
         } catch {
             reader.note("file", error.description)
-            return (nil, pin)
+            return PinnedKey(pin: pin)
         }
     }
 
@@ -191,7 +184,8 @@ package struct KeyRingFile {
         let expected = "a path, or credential:NAME"
         let found =
             isRequired
-            ? reader.required(name, expected, \.string.nonEmpty) : reader.optional(name, expected, \.string.nonEmpty)
+            ? reader.required(name, expected, as: \.string.nonEmpty)
+            : reader.optional(name, expected, as: \.string.nonEmpty)
         guard let found else { return nil }
         let location: SecretLocation
         do throws(SecretLocationError) {

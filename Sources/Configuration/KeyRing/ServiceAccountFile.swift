@@ -21,9 +21,12 @@ struct ServiceAccountFile {
             note("\(error) \(Self.expected)")
             return nil
         }
-        let type = Self.text("type", in: object, "“service_account”", note) { $0 == "service_account" ? $0 : nil }
-        let email = Self.text("client_email", in: object, "a service account's e-mail address", note, GoogleEmail.init)
-        let keyID = Self.text("private_key_id", in: object, "the id of the key", note, GoogleKeyID.init)
+        let type = Self.text("type", in: object, expected: "“service_account”", note: note) { text in
+            text == "service_account" ? text : nil
+        }
+        let address = "a service account's e-mail address"
+        let email = Self.text("client_email", in: object, expected: address, note: note, GoogleEmail.init)
+        let keyID = Self.text("private_key_id", in: object, expected: "the id of the key", note: note, GoogleKeyID.init)
         let privateKey = Self.privateKey(in: object, note)
         guard type != nil, let email, let keyID, let privateKey else { return nil }
         name = GoogleAccountName(email: email, keyID: keyID)
@@ -36,8 +39,8 @@ struct ServiceAccountFile {
     private static func text<Value>(
         _ name: StaticString,
         in object: SecretObject,
-        _ expected: String,
-        _ note: (String) -> Void,
+        expected: String,
+        note: (String) -> Void,
         _ parse: (String) -> Value?
     ) -> Value? {
         do throws(SecretObjectError) {

@@ -123,12 +123,9 @@ package struct Settings: Sendable {
         (logPolicyPath, eventsPath) = (reader.path(.logPolicy), reader.path(.events))
         tls = reader.tls()
         appStoreRootsPath = reader.path(.appStoreRoots)
-        let production = reader.origin(.appStoreURL)
-        let sandbox = reader.origin(.appStoreSandboxURL)
-        let connect = reader.origin(.appStoreConnectURL)
-        let play = reader.origin(.googlePlayURL)
-        let oauth = reader.origin(.googleOAuthURL)
-        let (certs, integrity) = (reader.origin(.googleCertsURL), reader.origin(.playIntegrityURL))
+        let appStoreOrigins = reader.appStoreOrigins()
+        let appStoreConnectOrigin = reader.origin(.appStoreConnectURL)
+        let googleOrigins = reader.googleOrigins()
         googlePush = reader.googlePush()
         trustedCertificatesPath = reader.path(.trustedCertificates)
         revocationCheck = reader.value(.revocationCheck, RevocationCheck.init(rawValue:)) ?? .background
@@ -137,31 +134,22 @@ package struct Settings: Sendable {
         selfVerification = reader.value(.selfVerification, SelfVerificationMode.init(rawValue:)) ?? .sampled
         showsFindingsToApps = reader.flag(.appFindings)
         isLogPublic = reader.flag(.publicLog)
-        sealWatch = SealSettings(
-            sealFile: reader.path(.sealFile),
-            clockCheck: reader.value(.clockCheck, ClockCheck.init(rawValue:)) ?? .seal,
-            clockStepSeconds: reader.value(.clockStepSeconds) { whole($0, in: 1...3600) } ?? 0
-        )
+        sealWatch = reader.sealSettings()
         loops = reader.value(.loops) { $0 == "auto" ? .some(nil) : whole($0, in: 1...64).map(Int?.some) } ?? nil
         connections = reader.value(.connections) { whole($0, in: 1...1_000_000) } ?? 0
         connectionsPerAddress = reader.value(.connectionsPerAddress) { whole($0, in: 1...1_000_000) } ?? 0
-        admission = AdmissionLimits(
-            perApp: reader.rate(.appRate),
-            perAddress: reader.rate(.appRatePerAddress),
-            perSubject: reader.rate(.appRatePerCustomer)
-        )
+        admission = reader.admissionLimits()
         (trustedProxies, clientCertificates) = (reader.proxies(.trustedProxy), reader.clientCertificates())
         admitsGroupReadableSecrets = reader.flag(.groupReadableSecrets)
         admitsUnlockedMemory = reader.flag(.unlockedMemory)
         lines = reader.lines
-        guard reader.issues.isEmpty, let listen, let database, let production, let sandbox, let connect, let play,
-            let oauth, let certs, let integrity
+        guard reader.issues.isEmpty, let listen, let database, let appStoreOrigins, let appStoreConnectOrigin,
+            let googleOrigins
         else { throw ConfigurationError(reader.issues) }
-        appStoreConnectOrigin = connect
-        googleOrigins = GoogleOrigins(play: play, oauth: oauth, certs: certs, integrity: integrity)
-        appStoreOrigins = AppStoreOrigins(production: production, sandbox: sandbox)
-        self.listen = listen
-        self.database = database
+        self.appStoreOrigins = appStoreOrigins
+        self.appStoreConnectOrigin = appStoreConnectOrigin
+        self.googleOrigins = googleOrigins
+        (self.listen, self.database) = (listen, database)
         checkpointPath = checkpoint ?? database.path + ".checkpoint"
     }
 }
@@ -263,6 +251,35 @@ private struct SettingsReader {
             guard let origin = try? Origin(parsing: text) else { return nil }
             return origin == own || ["127.0.0.1", "[::1]"].contains(origin.host) ? origin : nil
         }
+    }
+
+    mutating func appStoreOrigins() -> AppStoreOrigins? {
+        let (production, sandbox) = (origin(.appStoreURL), origin(.appStoreSandboxURL))
+        guard let production, let sandbox else { return nil }
+        return AppStoreOrigins(production: production, sandbox: sandbox)
+    }
+
+    mutating func googleOrigins() -> GoogleOrigins? {
+        let (play, oauth) = (origin(.googlePlayURL), origin(.googleOAuthURL))
+        let (certs, integrity) = (origin(.googleCertsURL), origin(.playIntegrityURL))
+        guard let play, let oauth, let certs, let integrity else { return nil }
+        return GoogleOrigins(play: play, oauth: oauth, certs: certs, integrity: integrity)
+    }
+
+    mutating func sealSettings() -> SealSettings {
+        SealSettings(
+            sealFile: path(.sealFile),
+            clockCheck: value(.clockCheck, ClockCheck.init(rawValue:)) ?? .seal,
+            clockStepSeconds: value(.clockStepSeconds) { whole($0, in: 1...3600) } ?? 0
+        )
+    }
+
+    mutating func admissionLimits() -> AdmissionLimits {
+        AdmissionLimits(
+            perApp: rate(.appRate),
+            perAddress: rate(.appRatePerAddress),
+            perSubject: rate(.appRatePerCustomer)
+        )
     }
 
     /// None if the setting is not there.

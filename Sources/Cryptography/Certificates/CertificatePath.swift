@@ -31,7 +31,7 @@ struct CertificatePath {
             freedBy: { unsafe X509_STORE_CTX_free($0) },
             while: CertificateStack.operation
         )
-        try unsafe start(context.pointer, untrusted, trusted, at: unixSeconds)
+        try unsafe start(context.pointer, untrusted: untrusted, trusted: trusted, at: unixSeconds)
         guard unsafe X509_verify_cert(context.pointer) == 1 else {
             OpenSSLError.forget()
             let code = unsafe X509_STORE_CTX_get_error(context.pointer)
@@ -42,8 +42,8 @@ struct CertificatePath {
 
     private func start(
         _ context: OpaquePointer,
-        _ untrusted: borrowing Owned,
-        _ trusted: borrowing Owned,
+        untrusted: borrowing Owned,
+        trusted: borrowing Owned,
         at unixSeconds: Int64
     ) throws(OpenSSLError) {
         // No store, so that not one certificate of the system is known.

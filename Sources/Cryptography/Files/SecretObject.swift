@@ -32,7 +32,7 @@ package struct SecretObject: Sendable {
         guard let member = try string(name) else { return nil }
         return try text.withSpan { text throws(SecretObjectError) in
             var bytes: [UInt8] = []
-            try Self.unescape(text, member.value) { bytes.append($0) }
+            try Self.unescape(text, in: member.value) { bytes.append($0) }
             return String(decoding: bytes, as: UTF8.self)
         }
     }
@@ -44,12 +44,12 @@ package struct SecretObject: Sendable {
         guard let member = try string(name) else { return nil }
         return try text.withSpan { text throws(SecretObjectError) in
             var count = 0
-            try Self.unescape(text, member.value) { _ in count += 1 }
+            try Self.unescape(text, in: member.value) { _ in count += 1 }
             let secret: SecureBytes
             do throws(SecureMemoryError) { secret = try SecureBytes(count: count) } catch { throw .secureMemory(error) }
             unsafe try secret.withMutableBytes { target throws(SecretObjectError) in
                 var written = 0
-                try Self.unescape(text, member.value) { byte in
+                try Self.unescape(text, in: member.value) { byte in
                     unsafe target[written] = byte
                     written += 1
                 }
@@ -70,7 +70,7 @@ package struct SecretObject: Sendable {
     /// Gives each byte of a string to `take`; in between, a byte is held in a register at most.
     private static func unescape(
         _ text: borrowing Span<UInt8>,
-        _ value: Range<Int>,
+        in value: Range<Int>,
         _ take: (UInt8) -> Void
     ) throws(SecretObjectError) {
         var index = value.lowerBound

@@ -33,8 +33,8 @@ package struct KeyRecovery: ~Copyable {
             unsafe BN_mod_mul(factor.pointer, s.pointer, inverse.pointer, order, context.pointer) == 1
         else { throw .drain(Self.recovering) }
         var points: [[UInt8]] = []
-        for point in try Self.points(r, curve, context) {
-            if let product = try Self.product(of: point, factor, curve, context) { points.append(product) }
+        for point in try Self.points(r, on: curve, context) {
+            if let product = try Self.product(of: point, factor, on: curve, context) { points.append(product) }
         }
         self.points = points
         self.curve = curve
@@ -62,7 +62,7 @@ package struct KeyRecovery: ~Copyable {
                 unsafe EC_POINT_oct2point(curve.pointer, key.pointer, point, point.count, context.pointer) == 1,
                 unsafe EC_POINT_add(curve.pointer, key.pointer, key.pointer, shift.pointer, context.pointer) == 1
             else { throw .drain(Self.recovering) }
-            if let bytes = Self.bytes(of: key, curve, context) { found.append(PublicKey.spkiPrefix + bytes) }
+            if let bytes = Self.bytes(of: key, on: curve, context) { found.append(PublicKey.spkiPrefix + bytes) }
         }
         return found
     }
@@ -71,7 +71,7 @@ package struct KeyRecovery: ~Copyable {
     private static func product(
         of point: [UInt8],
         _ factor: borrowing Owned,
-        _ curve: borrowing Owned,
+        on curve: borrowing Owned,
         _ context: borrowing Owned
     ) throws(OpenSSLError) -> [UInt8]? {
         let product = try Self.point(curve)
@@ -86,7 +86,7 @@ package struct KeyRecovery: ~Copyable {
                 context.pointer
             ) == 1
         else { throw .drain(recovering) }
-        return bytes(of: product, curve, context)
+        return bytes(of: product, on: curve, context)
     }
 
     private static let recovering = "recover a public key"
@@ -111,7 +111,7 @@ package struct KeyRecovery: ~Copyable {
     /// r and, where that is below the field's prime, r plus the order; each with both of its second coordinates.
     private static func points(
         _ r: borrowing Owned,
-        _ curve: borrowing Owned,
+        on curve: borrowing Owned,
         _ context: borrowing Owned
     ) throws(OpenSSLError) -> [[UInt8]] {
         let prime = try number()
@@ -119,15 +119,15 @@ package struct KeyRecovery: ~Copyable {
         guard unsafe EC_GROUP_get_curve(curve.pointer, prime.pointer, nil, nil, context.pointer) == 1,
             unsafe BN_add(larger.pointer, r.pointer, EC_GROUP_get0_order(curve.pointer)) == 1
         else { throw .drain(recovering) }
-        var found = try points(at: r, curve, context)
-        if unsafe BN_cmp(larger.pointer, prime.pointer) < 0 { found += try points(at: larger, curve, context) }
+        var found = try points(at: r, on: curve, context)
+        if unsafe BN_cmp(larger.pointer, prime.pointer) < 0 { found += try points(at: larger, on: curve, context) }
         return found
     }
 
     /// None of a number that is no point's first coordinate.
     private static func points(
         at x: borrowing Owned,
-        _ curve: borrowing Owned,
+        on curve: borrowing Owned,
         _ context: borrowing Owned
     ) throws(OpenSSLError) -> [[UInt8]] {
         var found: [[UInt8]] = []
@@ -144,7 +144,7 @@ package struct KeyRecovery: ~Copyable {
                 OpenSSLError.forget()
                 continue
             }
-            if let bytes = bytes(of: point, curve, context) { found.append(bytes) }
+            if let bytes = bytes(of: point, on: curve, context) { found.append(bytes) }
         }
         return found
     }
@@ -152,7 +152,7 @@ package struct KeyRecovery: ~Copyable {
     /// Uncompressed, 65 bytes; `nil` of the point at infinity.
     private static func bytes(
         of point: borrowing Owned,
-        _ curve: borrowing Owned,
+        on curve: borrowing Owned,
         _ context: borrowing Owned
     ) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65)

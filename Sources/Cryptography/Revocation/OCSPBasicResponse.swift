@@ -147,7 +147,7 @@ struct OCSPBasicResponse: ~Copyable {
         var found: [Int32] = []
         for digest in OCSPCertificateID.Digest.allCases {
             do throws(OpenSSLError) {
-                let identifier = try OCSPCertificateID.make(certificate, issuer, digest)
+                let identifier = try OCSPCertificateID.make(certificate, issuer: issuer, digest: digest)
                 var last: Int32 = -1
                 while case let next = unsafe OCSP_resp_find(basic.pointer, identifier.pointer, last), next >= 0 {
                     found.append(next)

@@ -32,7 +32,7 @@ package struct OCSPRequest: Sendable {
         self.certificate = certificate
         self.issuer = issuer
         do throws(OpenSSLError) {
-            der = try Self.encode(certificate, issuer, nonce)
+            der = try Self.encode(certificate, issuer: issuer, nonce: nonce)
         } catch {
             throw .openSSL(error)
         }
@@ -59,15 +59,15 @@ package struct OCSPRequest: Sendable {
 
     private static func encode(
         _ certificate: Certificate,
-        _ issuer: Certificate,
-        _ nonce: [UInt8]?
+        issuer: Certificate,
+        nonce: [UInt8]?
     ) throws(OpenSSLError) -> [UInt8] {
         let request = try unsafe Owned(
             OCSP_REQUEST_new(),
             freedBy: { unsafe OCSP_REQUEST_free($0) },
             while: operation
         )
-        let identifier = try OCSPCertificateID.make(certificate, issuer, .sha1)
+        let identifier = try OCSPCertificateID.make(certificate, issuer: issuer, digest: .sha1)
         // The request takes the identifier over, and frees it with itself; so a copy.
         guard
             let copy = unsafe OCSP_CERTID_dup(identifier.pointer),
@@ -92,8 +92,8 @@ enum OCSPCertificateID {
 
     static func make(
         _ certificate: Certificate,
-        _ issuer: Certificate,
-        _ digest: Digest
+        issuer: Certificate,
+        digest: Digest
     ) throws(OpenSSLError) -> Owned {
         let made = unsafe certificate.body.withX509 { certificate in
             unsafe issuer.body.withX509 { issuer in

@@ -3,20 +3,20 @@
 /// How a ``Client`` connects, and what it puts up with.
 package struct ClientConfiguration: Hashable, Sendable {
     /// For the host's address, the connection and TLS together.
-    package var connectTimeoutMilliseconds: Int
+    package var connectTimeoutMilliseconds = 3000
     /// For a request that names none of its own: from the call to the end of the answer.
     package var timeoutMilliseconds: Int
     /// Of an answer's body, after decompression.
     package var maximumResponseBytes: Int
     /// Of all heads of an answer together: interim ones, the final one and trailers.
-    package var maximumHeadBytes: Int
+    package var maximumHeadBytes = 32 * 1024
     /// The maximum number of connections to one host.
     ///
     /// Over HTTP/2 a connection carries many requests, so one or two are opened. Over HTTP/1.1 it carries one at a time, and
     /// further requests wait in order of arrival.
-    package var connectionsPerHost: Int
+    package var connectionsPerHost = 128
     /// Requests to one origin that are sent or wait to be sent; one more fails at once.
-    package var maximumWaiting: Int
+    package var maximumWaiting = 512
     /// PEM: the only certificates that are trusted; `nil` trusts the system's.
     package var trustedCertificatesFile: String?
     /// Sent as `User-Agent`.
@@ -30,22 +30,14 @@ package struct ClientConfiguration: Hashable, Sendable {
 
     /// The defaults suit calls to a store's API.
     package init(
-        connectTimeoutMilliseconds: Int = 3000,
         timeoutMilliseconds: Int = 10_000,
         maximumResponseBytes: Int = 2 * 1024 * 1024,
-        maximumHeadBytes: Int = 32 * 1024,
-        connectionsPerHost: Int = 128,
-        maximumWaiting: Int = 512,
         trustedCertificatesFile: String? = nil,
         userAgent: String = "offer-signer",
         allowsPlainHTTP: Bool = false
     ) {
-        self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
         self.timeoutMilliseconds = timeoutMilliseconds
         self.maximumResponseBytes = maximumResponseBytes
-        self.maximumHeadBytes = maximumHeadBytes
-        self.connectionsPerHost = connectionsPerHost
-        self.maximumWaiting = maximumWaiting
         self.trustedCertificatesFile = trustedCertificatesFile
         self.userAgent = userAgent
         self.allowsPlainHTTP = allowsPlainHTTP

@@ -11,9 +11,9 @@ package struct ClientRequest: Sendable {
     /// What is sent beside what libcurl adds.
     package let headers: HeaderFields
     /// Sent with its length unless it is empty and the method is neither POST nor PUT.
-    package let body: [UInt8]
+    package var body: [UInt8] = []
     /// From the call to the end of the answer, waiting for a connection included; `nil` takes the client's own.
-    package let timeoutMilliseconds: Int?
+    package var timeoutMilliseconds: Int?
     /// Of the answer's body, after decompression; `nil` takes the client's own.
     package var maximumResponseBytes: Int?
 
@@ -26,9 +26,7 @@ package struct ClientRequest: Sendable {
         _ origin: Origin,
         path: [String] = [],
         query: [(name: String, value: String)] = [],
-        headers: HeaderFields = HeaderFields(),
-        body: [UInt8] = [],
-        timeoutMilliseconds: Int? = nil
+        headers: HeaderFields = HeaderFields()
     ) throws(ClientError) {
         guard !path.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." }) else {
             throw .requestInvalid("a segment of the path is empty or made of dots")
@@ -38,7 +36,7 @@ package struct ClientRequest: Sendable {
         for (index, (name, value)) in query.enumerated() {
             target += "\(index == 0 ? "?" : "&")\(Self.percentEncoded(name))=\(Self.percentEncoded(value))"
         }
-        try self.init(method, origin, target, headers, body, timeoutMilliseconds)
+        try self.init(method, origin, target: target, headers: headers)
     }
 
     /// Takes a URL from an outside source, such as an OCSP responder's URL in a certificate.
@@ -48,8 +46,7 @@ package struct ClientRequest: Sendable {
         _ method: Method,
         url: String,
         headers: HeaderFields = HeaderFields(),
-        body: [UInt8] = [],
-        timeoutMilliseconds: Int? = nil
+        body: [UInt8] = []
     ) throws(ClientError) {
         let origin: Origin
         let target: String
@@ -61,25 +58,17 @@ package struct ClientRequest: Sendable {
         } catch {
             throw .requestInvalid("URL: \(error)")
         }
-        try self.init(method, origin, target, headers, body, timeoutMilliseconds)
+        try self.init(method, origin, target: target, headers: headers)
+        self.body = body
     }
 
-    private init(
-        _ method: Method,
-        _ origin: Origin,
-        _ target: String,
-        _ headers: HeaderFields,
-        _ body: [UInt8],
-        _ timeoutMilliseconds: Int?
-    ) throws(ClientError) {
+    private init(_ method: Method, _ origin: Origin, target: String, headers: HeaderFields) throws(ClientError) {
         if case .other = method { throw .requestInvalid("the method is not one of those known") }
         guard headers.areSendable else { throw .requestInvalid("a header field would break the head apart") }
         self.method = method
         self.origin = origin
         self.target = target
         self.headers = headers
-        self.body = body
-        self.timeoutMilliseconds = timeoutMilliseconds
     }
 
     var url: String { origin.description + target }

@@ -28,8 +28,8 @@ final class Transfer {
         handle.configure(configuration, millisecondsLeft: millisecondsLeft)
         handle.address(order.request)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe handle.set(CURLOPT_HEADERFUNCTION, receiveHeaderLine, CURLOPT_HEADERDATA, context)
-        unsafe handle.set(CURLOPT_WRITEFUNCTION, receiveBody, CURLOPT_WRITEDATA, context)
+        unsafe handle.set(CURLOPT_HEADERFUNCTION, to: receiveHeaderLine, CURLOPT_HEADERDATA, to: context)
+        unsafe handle.set(CURLOPT_WRITEFUNCTION, to: receiveBody, CURLOPT_WRITEDATA, to: context)
         opener.attach(to: handle)
         handle.setNumber(order.number)
         try handle.check()
@@ -85,8 +85,8 @@ final class Transfer {
 /// Passes the bytes that libcurl received to the transfer; libcurl ends the transfer unless it takes them all.
 private func lend(
     _ bytes: UnsafeMutablePointer<CChar>?,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?,
+    count: Int,
+    context: UnsafeMutableRawPointer?,
     to take: (Transfer, Span<UInt8>) -> Bool
 ) -> Int {
     guard let context = unsafe context else { return Int(CURL_WRITEFUNC_ERROR) }
@@ -97,19 +97,19 @@ private func lend(
 }
 
 private func receiveHeaderLine(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
+    bytes: UnsafeMutablePointer<CChar>?,
+    size: Int,
+    count: Int,
+    context: UnsafeMutableRawPointer?
 ) -> Int {
-    unsafe lend(bytes, size * count, context) { $0.receive(headerLine: $1) }
+    unsafe lend(bytes, count: size * count, context: context) { $0.receive(headerLine: $1) }
 }
 
 private func receiveBody(
-    _ bytes: UnsafeMutablePointer<CChar>?,
-    _ size: Int,
-    _ count: Int,
-    _ context: UnsafeMutableRawPointer?
+    bytes: UnsafeMutablePointer<CChar>?,
+    size: Int,
+    count: Int,
+    context: UnsafeMutableRawPointer?
 ) -> Int {
-    unsafe lend(bytes, size * count, context) { $0.receive(body: $1) }
+    unsafe lend(bytes, count: size * count, context: context) { $0.receive(body: $1) }
 }

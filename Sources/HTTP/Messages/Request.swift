@@ -1,5 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// What a request is for, as the client sent it.
+package struct RequestTarget: Sendable {
+    /// The path, ASCII, without the query.
+    package let path: [UInt8]
+    /// What follows the first `?`; `nil` without a `?`.
+    package let query: [UInt8]?
+
+    /// A target whose parts were split already.
+    package init(path: [UInt8], query: [UInt8]? = nil) {
+        self.path = path
+        self.query = query
+    }
+}
+
 /// A whole request, its body included.
 ///
 /// The path of a request from a socket starts with one `/` and holds only what RFC 3986 allows in a path. Two
@@ -31,19 +45,17 @@ package final class Request: Sendable {
     /// Makes a request; without a client, as in tests, it comes from this machine.
     package init(
         method: Method = .get,
-        path: [UInt8] = [UInt8(ascii: "/")],
-        query: [UInt8]? = nil,
+        target: RequestTarget = RequestTarget(path: [UInt8(ascii: "/")]),
         headers: HeaderFields = HeaderFields(),
         body: [UInt8] = [],
-        from client: ConnectionClient = ConnectionClient(peer: .loopback),
-        asksToClose: Bool = false
+        from client: ConnectionClient = ConnectionClient(peer: .loopback)
     ) {
         self.method = method
-        self.path = path
-        self.query = query
+        path = target.path
+        query = target.query
         self.headers = headers
         self.body = body
-        self.asksToClose = asksToClose
+        asksToClose = client.asksToClose
         peer = client.peer
         isOfKnownClient = client.isKnown
         certificateDigest = client.certificateDigest

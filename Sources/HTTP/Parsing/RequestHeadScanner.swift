@@ -86,14 +86,17 @@ struct RequestHeadScanner: Sendable {
     /// Gives the complete request, which came from `peer`, away and makes ready for the next.
     mutating func takeRequest(from client: ConnectionClient) -> Request {
         precondition(stage == .done, "takeRequest(from:) before the request was complete")
+        var client = client
+        client.asksToClose = asksToClose
         let finished = Request(
             method: method,
-            path: Array(head[target.lowerBound..<pathEnd]),
-            query: pathEnd < target.upperBound ? Array(head[(pathEnd + 1)..<target.upperBound]) : nil,
+            target: RequestTarget(
+                path: Array(head[target.lowerBound..<pathEnd]),
+                query: pathEnd < target.upperBound ? Array(head[(pathEnd + 1)..<target.upperBound]) : nil
+            ),
             headers: HeaderFields(bytes: head, fields: fields),
             body: body,
-            from: client,
-            asksToClose: asksToClose
+            from: client
         )
         self = RequestHeadScanner(limits: limits)
         return finished

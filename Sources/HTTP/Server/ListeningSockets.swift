@@ -49,9 +49,9 @@ struct ListeningSockets: ~Copyable {
         let descriptor = shim_open_listening_socket(Int32(storage.family))
         guard descriptor >= 0 else { throw failure(address) }
         // Connections have it from the socket that accepts them.
-        setOption(descriptor, SOL_SOCKET, SO_SNDBUF, to: sendBufferBytes)
-        guard setOption(descriptor, SOL_SOCKET, SO_REUSEADDR),
-            !isShared || setOption(descriptor, SOL_SOCKET, SO_REUSEPORT),
+        setOption(SO_SNDBUF, at: SOL_SOCKET, of: descriptor, to: sendBufferBytes)
+        guard setOption(SO_REUSEADDR, at: SOL_SOCKET, of: descriptor),
+            !isShared || setOption(SO_REUSEPORT, at: SOL_SOCKET, of: descriptor),
             unsafe storage.withPointer({ unsafe bind(descriptor, $0, storage.length) }) == 0
         else {
             let error = failure(address)
@@ -68,7 +68,7 @@ struct ListeningSockets: ~Copyable {
 
 /// Turns a socket option on, or sets it; false if the system refuses.
 @discardableResult
-func setOption(_ socket: Int32, _ level: Int32, _ option: Int32, to value: Int32 = 1) -> Bool {
+func setOption(_ option: Int32, at level: Int32, of socket: Int32, to value: Int32 = 1) -> Bool {
     var value = value
     return unsafe setsockopt(socket, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
 }

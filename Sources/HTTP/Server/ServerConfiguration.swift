@@ -14,7 +14,7 @@ package struct ServerConfiguration: Sendable {
     /// How much of each thing is accepted.
     package var limits: Limits
     /// How long each step may take.
-    package var deadlines: Deadlines
+    package var deadlines = Deadlines()
     /// `nil` speaks plain HTTP.
     package var tls: TLSConfiguration?
     /// Whether clients of a TLS connection that begins now are asked for a certificate; browsers may then show a choice.
@@ -24,7 +24,7 @@ package struct ServerConfiguration: Sendable {
     /// Words the answer to what the server refuses by itself.
     ///
     /// Called on a loop's thread; must not block.
-    package var rejectionResponse: @Sendable (Rejection) -> Response
+    package var rejectionResponse: @Sendable (Rejection) -> Response = ServerConfiguration.plainText
 
     /// The defaults listen on the loopback address alone, without TLS.
     package init(
@@ -32,17 +32,13 @@ package struct ServerConfiguration: Sendable {
         port: UInt16 = 0,
         loops: Int = sysconf(Int32(_SC_NPROCESSORS_ONLN)),
         limits: Limits = Limits(),
-        deadlines: Deadlines = Deadlines(),
-        tls: TLSConfiguration? = nil,
-        rejectionResponse: @escaping @Sendable (Rejection) -> Response = ServerConfiguration.plainText
+        tls: TLSConfiguration? = nil
     ) {
         self.address = address
         self.port = port
         self.loops = max(1, loops)
         self.limits = limits
-        self.deadlines = deadlines
         self.tls = tls
-        self.rejectionResponse = rejectionResponse
     }
 
     /// The rejection's status, and its explanation as one line of text.
@@ -62,38 +58,22 @@ package struct ServerConfiguration: Sendable {
 /// one second.
 package struct Deadlines: Hashable, Sendable {
     /// From the connection to the end of the TLS handshake.
-    package var handshake: Duration
+    package var handshake = Duration.seconds(5)
     /// From a head's first byte to its last; for a connection's first head, from the connection.
-    package var head: Duration
+    package var head = Duration.seconds(5)
     /// From the end of the head to the end of the body.
-    package var body: Duration
+    package var body = Duration.seconds(10)
     /// From the end of an answer to the next request's first byte.
-    package var idle: Duration
+    package var idle = Duration.seconds(60)
     /// From the moment the responder has answered until the client has taken the answer.
-    package var answer: Duration
+    package var answer = Duration.seconds(30)
     /// From a rejection until the client has taken its answer and closed.
-    package var rejection: Duration
+    package var rejection = Duration.seconds(2)
     /// From ``Server/stop()`` to the end of the last request.
-    package var drain: Duration
+    package var drain = Duration.seconds(10)
 
-    /// Uses the defaults for everything that the caller does not set.
-    package init(
-        handshake: Duration = .seconds(5),
-        head: Duration = .seconds(5),
-        body: Duration = .seconds(10),
-        idle: Duration = .seconds(60),
-        answer: Duration = .seconds(30),
-        rejection: Duration = .seconds(2),
-        drain: Duration = .seconds(10)
-    ) {
-        self.handshake = handshake
-        self.head = head
-        self.body = body
-        self.idle = idle
-        self.answer = answer
-        self.rejection = rejection
-        self.drain = drain
-    }
+    /// The defaults, each of which may be changed afterwards.
+    package init() {}
 
     /// How often they are looked at.
     var sweepInterval: Duration {

@@ -78,32 +78,32 @@ package struct ObjectReader {
     package mutating func optional<Value>(
         _ name: StaticString,
         _ expected: @autoclosure () -> String,
-        _ parse: (JSONValue) -> Value?
+        as parse: (JSONValue) -> Value?
     ) -> Value? {
         guard let found = member(name) else { return nil }
-        return read(found, expected(), parse)
+        return read(found, expected(), as: parse)
     }
 
     @inlinable
     func read<Value>(
         _ found: JSONValue,
         _ expected: @autoclosure () -> String,
-        _ parse: (JSONValue) -> Value?
+        as parse: (JSONValue) -> Value?
     ) -> Value? {
         if let parsed = parse(found) { return parsed }
         mismatches.add(found, "expected \(expected()), found \(found.summary)")
         return nil
     }
 
-    /// Like ``optional(_:_:_:)``, but an absent member is a mismatch too.
+    /// Like ``optional(_:_:as:)``, but an absent member is a mismatch too.
     @inlinable
     package mutating func required<Value>(
         _ name: StaticString,
         _ expected: @autoclosure () -> String,
-        _ parse: (JSONValue) -> Value?
+        as parse: (JSONValue) -> Value?
     ) -> Value? {
         guard let found = requiredMember(name, expected()) else { return nil }
-        return read(found, expected(), parse)
+        return read(found, expected(), as: parse)
     }
 
     /// The string member of that name, through a throwing initializer whose error says what is wrong.

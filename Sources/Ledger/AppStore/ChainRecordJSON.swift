@@ -84,25 +84,25 @@ extension TransactionRecord {
         else { return nil }
         self.init(
             productID: productID,
-            productType: object.reported("type"),
-            subscriptionGroup: object.text("subscriptionGroupIdentifier").flatMap { try? SubscriptionGroupID($0) },
             purchasedAt: purchasedAt,
-            expiresAt: object.instant("expiresDate"),
-            revokedAt: object.instant("revocationDate"),
-            revocationType: object.reported("revocationType"),
-            isUpgraded: object.flag("isUpgraded"),
-            ownership: object.reported("inAppOwnershipType"),
-            offerType: object.reported("offerType"),
-            offerID: object.text("offerIdentifier"),
-            offerDiscountType: object.reported("offerDiscountType"),
-            reason: object.reported("transactionReason"),
-            storefront: object.text("storefront").flatMap { try? Storefront($0) },
-            account: object.text("account").flatMap { Base64.decodeURL(Array($0.utf8)) }.map(AccountKey.init),
             environment: environment,
             signedAt: signedAt,
             source: source
         )
+        productType = object.reported("type")
+        subscriptionGroup = object.text("subscriptionGroupIdentifier").flatMap { try? SubscriptionGroupID($0) }
+        expiresAt = object.instant("expiresDate")
+        revokedAt = object.instant("revocationDate")
+        revocationType = object.reported("revocationType")
         revocationPercentage = object.text("revocationPercentage").flatMap { Int($0) }
+        isUpgraded = object.flag("isUpgraded")
+        ownership = object.reported("inAppOwnershipType")
+        offerType = object.reported("offerType")
+        offerID = object.text("offerIdentifier")
+        offerDiscountType = object.reported("offerDiscountType")
+        reason = object.reported("transactionReason")
+        storefront = object.text("storefront").flatMap { try? Storefront($0) }
+        account = object.text("account").flatMap { Base64.decodeURL(Array($0.utf8)) }.map(AccountKey.init)
         billingPlan = object.reported("billingPlanType")
         commitmentEndsAt = object.instant("commitmentExpiresDate")
         commitmentPeriod = object.text("billingPeriodNumber").flatMap { Int($0) }
@@ -132,21 +132,16 @@ extension RenewalRecord {
             let environment: StoreEnvironment = object.reported("environment")?.known,
             let source = object.text("source").flatMap(FactSource.init)
         else { return nil }
-        self.init(
-            productID: productID,
-            autoRenews: object["autoRenewStatus"]?.bool,
-            isInBillingRetry: object["isInBillingRetryPeriod"]?.bool,
-            gracePeriodExpiresAt: object.instant("gracePeriodExpiresDate"),
-            expirationIntent: object.reported("expirationIntent"),
-            renewsAt: object.instant("renewalDate"),
-            offerType: object.reported("offerType"),
-            offerID: object.text("offerIdentifier"),
-            eligibleWinBackOfferIDs: object.texts("eligibleWinBackOfferIds"),
-            environment: environment,
-            signedAt: signedAt,
-            source: source
-        )
+        self.init(productID: productID, environment: environment, signedAt: signedAt, source: source)
+        autoRenews = object["autoRenewStatus"]?.bool
+        isInBillingRetry = object["isInBillingRetryPeriod"]?.bool
+        gracePeriodExpiresAt = object.instant("gracePeriodExpiresDate")
+        expirationIntent = object.reported("expirationIntent")
+        renewsAt = object.instant("renewalDate")
         autoRenewProductID = object.text("autoRenewProductId")
+        offerType = object.reported("offerType")
+        offerID = object.text("offerIdentifier")
+        eligibleWinBackOfferIDs = object.texts("eligibleWinBackOfferIds")
     }
 }
 

@@ -46,15 +46,15 @@ package struct LedgerRestore {
         defer { FileNames.remove(draft) }
         let restored = try DatabaseSummary(verifying: draft, called: path)
         let entries = formerEntries
-        let former = try exchange(draft, target, lock)
+        let former = try exchange(target, for: draft, under: lock)
         return Outcome(restored: restored, former: former, formerEntries: entries)
     }
 
     /// Renames the database, and gives its name to the draft.
     private func exchange(
-        _ draft: String,
         _ target: String,
-        _ lock: InstanceLock?
+        for draft: String,
+        under lock: InstanceLock?
     ) throws(BackupError) -> String? {
         do throws(StorageError) {
             // SQLite would use a write-ahead log without its database for the restored one.

@@ -19,38 +19,37 @@ package struct CustomerFactsReader {
     private func read(_ value: JSONValue) -> CustomerFacts {
         var reader = ObjectReader(value, into: mismatches)
         defer { reader.finish() }
-        let status: SubscriptionStatus? = choice(&reader, "status")
-        let isActive = reader.optional("isActive", "true or false", \.bool)
-        if let status, let isActive, status.isActive.map({ $0 != isActive }) ?? false {
+        var stated = StatedFacts()
+        stated.status = choice(&reader, "status")
+        stated.isActive = reader.optional("isActive", "true or false", as: \.bool)
+        if let status = stated.status, let isActive = stated.isActive,
+            status.isActive.map({ $0 != isActive }) ?? false
+        {
             reader.note("isActive", "contradicts the status \(status.rawValue); leave one of them out")
         }
-        var facts = CustomerFacts(
-            statedAt: observedAt,
-            subscribedBefore: reader.optional("subscribedBefore", "true or false", \.bool),
-            status: status,
-            expiresAt: reader.optional("expiresAt", Self.instant, Self.timestamp),
-            autoRenews: reader.optional("autoRenew", "“on” or “off”") { ["on": true, "off": false][$0.string ?? ""] },
-            ownership: choice(&reader, "ownership"),
-            environment: choice(&reader, "environment"),
-            storefront: reader.optional("storefront", text: Storefront.init),
-            region: reader.optional("region", text: Region.init),
-            originalTransactionID: reader.optional("originalTransactionId", text: TransactionID.init),
-            subscriptionGroup: reader.optional("subscriptionGroupId", text: SubscriptionGroupID.init),
-            refundedAt: reader.member("refundedAt") == nil ? nil : refunds(&reader),
-            offersUsed: reader.member("offersUsed") == nil ? nil : uses(&reader),
-            isActive: isActive,
-            cancelledAt: reader.optional("cancelledAt", Self.instant, Self.timestamp),
-            renewsTo: reader.optional("renewsTo", text: ProductID.init)
-        )
-        facts.state(
-            billingPlan: choice(&reader, "billingPlan"),
-            commitmentEndsAt: reader.optional("commitmentEndsAt", Self.instant, Self.timestamp),
-            commitmentPeriod: reader.optional("commitmentPeriod", "a whole number from 1", period),
-            appleWinBackEligible: reader.optional("appleWinBackEligible", "true or false", \.bool),
-            at: observedAt
-        )
-        facts.app = readApp(&reader)
-        facts.state(priceStepUpConsent: choice(&reader, "priceStepUpConsent"), at: observedAt)
+        stated.subscribedBefore = reader.optional("subscribedBefore", "true or false", as: \.bool)
+        stated.expiresAt = reader.optional("expiresAt", Self.instant, as: Self.timestamp)
+        stated.autoRenews = reader.optional("autoRenew", "“on” or “off”") {
+            ["on": true, "off": false][$0.string ?? ""]
+        }
+        stated.ownership = choice(&reader, "ownership")
+        stated.environment = choice(&reader, "environment")
+        stated.storefront = reader.optional("storefront", text: Storefront.init)
+        stated.region = reader.optional("region", text: Region.init)
+        stated.originalTransactionID = reader.optional("originalTransactionId", text: TransactionID.init)
+        stated.subscriptionGroup = reader.optional("subscriptionGroupId", text: SubscriptionGroupID.init)
+        stated.refundedAt = reader.member("refundedAt") == nil ? nil : refunds(&reader)
+        stated.offersUsed = reader.member("offersUsed") == nil ? nil : uses(&reader)
+        stated.cancelledAt = reader.optional("cancelledAt", Self.instant, as: Self.timestamp)
+        stated.renewsTo = reader.optional("renewsTo", text: ProductID.init)
+        stated.billingPlan = choice(&reader, "billingPlan")
+        stated.commitmentEndsAt = reader.optional("commitmentEndsAt", Self.instant, as: Self.timestamp)
+        stated.commitmentPeriod = reader.optional("commitmentPeriod", "a whole number from 1", as: period)
+        stated.appleWinBackEligible = reader.optional("appleWinBackEligible", "true or false", as: \.bool)
+        let app = readApp(&reader)
+        stated.priceStepUpConsent = choice(&reader, "priceStepUpConsent")
+        var facts = CustomerFacts(stated, at: observedAt)
+        facts.app = app
         return facts
     }
 
@@ -58,7 +57,7 @@ package struct CustomerFactsReader {
         AppFacts(
             origin: choice(&reader, "appOrigin"),
             device: choice(&reader, "deviceIntegrity"),
-            isLicensed: reader.optional("appLicensed", "true or false", \.bool)
+            isLicensed: reader.optional("appLicensed", "true or false", as: \.bool)
         )
     }
 
@@ -102,7 +101,7 @@ package struct CustomerFactsReader {
                 "one of " + OfferType.allCases.map(\.rawValue).joined(separator: ", ")
             ) { $0.choice() }
             let offerID = use.optional("offerId", text: OfferID.init)
-            let usedAt = use.optional("usedAt", Self.instant, Self.timestamp)
+            let usedAt = use.optional("usedAt", Self.instant, as: Self.timestamp)
             let group = use.optional("subscriptionGroupId", text: SubscriptionGroupID.init)
             use.finish()
             return type.map { OfferUse(type: $0, offerID: offerID, usedAt: usedAt, subscriptionGroup: group) }

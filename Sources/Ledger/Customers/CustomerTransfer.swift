@@ -47,9 +47,9 @@ package struct CustomerTransfer: Sendable {
         to customerID: CustomerID,
         app: AppInStores,
         callerID: CallerID,
-        pseudonyms: Pseudonyms,
-        catalog: Catalog
+        under context: EvidenceContext
     ) {
+        let (pseudonyms, catalog) = (context.pseudonyms, context.catalog)
         from = pseudonyms.pseudonym(of: .anonymous(anonymousID), in: app.name)
         to = pseudonyms.pseudonym(of: .customer(customerID), in: app.name)
         epoch = pseudonyms.epoch

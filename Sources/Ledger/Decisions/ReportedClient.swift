@@ -24,8 +24,8 @@ package struct ReportedClient: Hashable, Sendable {
         library = reader.optional("library", "\(expected), other than \(CallerID.retention)") { value in
             Self.text(value).flatMap { $0 == CallerID.retention.text ? nil : $0 }
         }
-        version = reader.optional("version", expected, Self.text)
-        os = reader.optional("os", expected, Self.text)
+        version = reader.optional("version", expected, as: Self.text)
+        os = reader.optional("os", expected, as: Self.text)
         storeKit = reader.optional("storeKit", "1 or 2") { $0.integer.flatMap { [1, 2].contains($0) ? $0 : nil } }
         reader.finish()
         guard mismatches.count == before else { return nil }

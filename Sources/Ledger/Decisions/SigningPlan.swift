@@ -116,10 +116,8 @@ package final class SigningPlan: Sendable {
 
     private func v1(_ offerID: OfferID, nonce: UniqueID, at instant: Timestamp) throws(PayloadError) -> SigningIntent {
         let payload = PromotionalOfferPayload(
-            bundleID: listing.bundleID,
+            offer: AppStoreOfferKey(bundleID: listing.bundleID, productID: listing.productID, offerID: offerID),
             keyID: key.id,
-            productID: listing.productID,
-            offerID: offerID,
             binding: binding,
             nonce: nonce,
             timestamp: instant

@@ -9,9 +9,9 @@ import ServiceRuntime
 extension AuditEntry {
     static func write(
         _ record: SignatureRecord,
-        _ event: AuditEvent,
-        _ recordedAt: Timestamp,
-        _ writer: inout JSONWriter
+        of event: AuditEvent,
+        at recordedAt: Timestamp,
+        to writer: inout JSONWriter
     ) {
         let (request, terms) = (record.request, record.terms)
         let (key, listing) = (record.plan.key, record.plan.listing)
@@ -46,9 +46,9 @@ extension AuditEntry {
 
     static func write(
         _ record: AuthorizationRecord,
-        _ event: AuditEvent,
-        _ recordedAt: Timestamp,
-        _ writer: inout JSONWriter
+        of event: AuditEvent,
+        at recordedAt: Timestamp,
+        to writer: inout JSONWriter
     ) {
         let (request, terms, listing) = (record.request, record.terms, record.plan.listing)
         writer.member("base", plain: listing.basePlanID.text)
@@ -71,9 +71,9 @@ extension AuditEntry {
 
     static func write(
         _ record: RefusalRecord,
-        _ event: AuditEvent,
-        _ recordedAt: Timestamp,
-        _ writer: inout JSONWriter
+        of event: AuditEvent,
+        at recordedAt: Timestamp,
+        to writer: inout JSONWriter
     ) {
         let request = record.request
         switch request.grantable {

@@ -9,45 +9,26 @@ extension AuditEntry {
     static func details(of event: AuditEvent) -> [Member] {
         switch event {
         case .signature, .authorization, .refusal, .serviceStopped, .ledgerLeft: []
-        case .recordsResumed(let since): [("since", .integer(since.milliseconds))]
-        case .signatureFailed(let grantID, let keyID, let form, let reason):
-            [
-                ("grant", .text(grantID.description)), ("kid", .text(keyID.text)), ("fmt", .text(form.rawValue)),
-                ("why", .text(reason)),
-            ]
         case .serviceStarted(let version, let furtherRoots):
             [("version", .text(version))] + (furtherRoots.map { [("roots", .text($0))] } ?? [])
-        case .keyLoaded(let keyID, let digest, let status):
-            [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
-        case .serviceAccountLoaded(let name, let digest):
-            [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
-        case .keyDisabled(let keyID, let requester, let isAwaited):
-            [("kid", .text(keyID.text))] + details(of: requester, isAwaited: isAwaited)
-        case .keyEnabled(let keyID, let requester): [("kid", .text(keyID.text))] + details(of: requester)
+        case .keyLoaded, .serviceAccountLoaded, .logKeyLoaded, .keyDisabled, .keyEnabled, .keyAcknowledged,
+            .signatureFailed, .storeTokenSigned, .googleAssertionSigned:
+            details(ofKey: event)
         case .serviceSealed(let seal, let isAwaited): details(of: seal, isAwaited: isAwaited)
         case .sealAcknowledged(let cause): [("cause", .text(cause.rawValue))]
-        case .keyAcknowledged(let keyID): [("kid", .text(keyID.text))]
         case .serviceUnsealed(let cause, let requester, let reason):
             [("cause", .text(cause.rawValue)), ("reason", .text(reason))] + details(of: requester)
         case .clockStepped(let from, let to):
             [("from", .integer(from.milliseconds)), ("to", .integer(to.milliseconds))]
-        case .logRestarted(let previous):
-            [
-                ("origin", .text(previous.origin.text)), ("size", .integer(previous.size)),
-                ("root", .text(String(decoding: Base64.encode(previous.rootHash.bytes), as: UTF8.self))),
-            ]
-        case .ledgerMoved(let entries): [("entries", .integer(entries))]
-        case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
         case .configurationLoaded(let policy, let keys, let settings, let events):
             configuration(policy, keys: keys, settings: settings, events: events)
         case .configurationRefused(let issues, let parts):
             [("issues", .integer(Int64(issues))), ("why", .list(parts.map { .text($0.rawValue) }))]
         case .callerCreated, .callerKeyAdded, .callerRevoked, .sessionBegun, .sessionEnded: details(ofCaller: event)
-        case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
-        case .recordsRead(let read): details(of: read)
+        case .logRestarted, .ledgerMoved, .recordsResumed, .recordsExported, .recordsRead, .recordsFetched:
+            details(ofRecords: event)
         case .signatureDiagnosed(let record): details(of: record)
         case .boughtWithoutOffer(let finding, let namesGrant): details(of: finding, namesGrant)
-        case .recordsFetched(let fetches): details(of: fetches)
         case .noise(let noise): details(of: noise)
         case .refusalsCounted(let refusals): details(of: refusals)
         case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
@@ -59,10 +40,48 @@ extension AuditEntry {
         case .attributesChanged(let change): details(of: change)
         case .subscriptionTransferred(let transfer): details(of: transfer)
         case .accountToken(let change, let answer): details(of: change, answer)
+        }
+    }
+
+    /// What happened to a private key, and what was signed with it besides decisions.
+    private static func details(ofKey event: AuditEvent) -> [Member] {
+        switch event {
+        case .keyLoaded(let keyID, let digest, let status):
+            [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
+        case .serviceAccountLoaded(let name, let digest):
+            [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
+        case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
+        case .keyDisabled(let keyID, let requester, let isAwaited):
+            [("kid", .text(keyID.text))] + details(of: requester, isAwaited: isAwaited)
+        case .keyEnabled(let keyID, let requester): [("kid", .text(keyID.text))] + details(of: requester)
+        case .keyAcknowledged(let keyID): [("kid", .text(keyID.text))]
+        case .signatureFailed(let grantID, let keyID, let form, let reason):
+            [
+                ("grant", .text(grantID.description)), ("kid", .text(keyID.text)), ("fmt", .text(form.rawValue)),
+                ("why", .text(reason)),
+            ]
         case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
             [("bundle", .text(bundleID.text))] + details(ofTokenBy: keyID.text, digest: digest, expiresAt)
         case .googleAssertionSigned(let name, let digest, let expiresAt):
             [("account", .text(name.email.text))] + details(ofTokenBy: name.keyID.text, digest: digest, expiresAt)
+        default: []
+        }
+    }
+
+    /// What happened to the records themselves, and who read them.
+    private static func details(ofRecords event: AuditEvent) -> [Member] {
+        switch event {
+        case .logRestarted(let previous):
+            [
+                ("origin", .text(previous.origin.text)), ("size", .integer(previous.size)),
+                ("root", .text(String(decoding: Base64.encode(previous.rootHash.bytes), as: UTF8.self))),
+            ]
+        case .ledgerMoved(let entries): [("entries", .integer(entries))]
+        case .recordsResumed(let since): [("since", .integer(since.milliseconds))]
+        case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
+        case .recordsRead(let read): details(of: read)
+        case .recordsFetched(let fetches): details(of: fetches)
+        default: []
         }
     }
 

@@ -17,10 +17,10 @@ package enum AuditEntry {
         var writer = JSONWriter(reserving: 768)
         writer.beginObject()
         switch event {
-        case .signature(let record): write(record, event, recordedAt, &writer)
-        case .authorization(let record): write(record, event, recordedAt, &writer)
-        case .refusal(let record): write(record, event, recordedAt, &writer)
-        default: writeEvent(event, recordedAt, &writer)
+        case .signature(let record): write(record, of: event, at: recordedAt, to: &writer)
+        case .authorization(let record): write(record, of: event, at: recordedAt, to: &writer)
+        case .refusal(let record): write(record, of: event, at: recordedAt, to: &writer)
+        default: writeEvent(event, at: recordedAt, to: &writer)
         }
         writer.endObject()
         return writer.bytes
@@ -35,7 +35,7 @@ package enum AuditEntry {
         return (members?["t"]?.integer, members?["ev"]?.string.flatMap { AuditEventName(rawValue: $0) })
     }
 
-    private static func writeEvent(_ event: AuditEvent, _ recordedAt: Timestamp, _ writer: inout JSONWriter) {
+    private static func writeEvent(_ event: AuditEvent, at recordedAt: Timestamp, to writer: inout JSONWriter) {
         var members = details(of: event)
         members.append(("ev", .text(event.name.rawValue)))
         members.append(("t", .integer(recordedAt.milliseconds)))

@@ -37,7 +37,7 @@ package enum AuditFormat: String, CaseIterable, Hashable, Sendable {
             text += Array("{\"index\":\(index),\"entry\":".utf8)
             text += HiddenCharacters.escaped(entry)
             text += [UInt8(ascii: "}"), 0x0A]
-        case .csv: Self.appendRow(index, entry, object ?? (try? JSONDocument(entry))?.root.object, to: &text)
+        case .csv: Self.appendRow(index, entry, read: object ?? (try? JSONDocument(entry))?.root.object, to: &text)
         }
     }
 
@@ -50,7 +50,7 @@ package enum AuditFormat: String, CaseIterable, Hashable, Sendable {
         }
     }()
 
-    private static func appendRow(_ index: Int64, _ entry: [UInt8], _ object: JSONObject?, to text: inout [UInt8]) {
+    private static func appendRow(_ index: Int64, _ entry: [UInt8], read object: JSONObject?, to text: inout [UInt8]) {
         let comma = UInt8(ascii: ",")
         var time: Timestamp?
         var values = [JSONValue?](repeating: nil, count: AuditQuery.Field.allCases.count)

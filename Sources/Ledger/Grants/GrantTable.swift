@@ -15,14 +15,9 @@ package final class GrantTable {
     /// Questions of this transaction that were asked ahead.
     private var askedAhead: [[Question]] = []
 
-    /// With `looksForAll`, nothing is read to know which subjects have no grants.
-    package init(
-        connection: any DatabaseConnection,
-        compaction: CompactionOptions = CompactionOptions(),
-        looksForAll: Bool = false
-    ) {
+    package init(connection: any DatabaseConnection, compaction: CompactionOptions = CompactionOptions()) {
         self.connection = connection
-        log = connection.isRemote ? nil : GrantLog(connection, compaction, looksForAll: looksForAll)
+        log = connection.isRemote ? nil : GrantLog(connection, compaction)
     }
 
     // MARK: - Transactions

@@ -12,7 +12,10 @@ struct StoreOfferName: Hashable {
     let plan: String?
     /// Empty for an introductory offer of the App Store.
     let offer: String
+}
 
+extension StoreOfferName {
+    /// The name of an offer of the catalog.
     init(_ listing: StoreListing) {
         switch listing {
         case .appStore(let listing):
@@ -24,16 +27,18 @@ struct StoreOfferName: Hashable {
         }
     }
 
-    private init(_ store: Store, _ app: String?, _ product: String, _ plan: String?, _ offer: String) {
-        (self.store, self.app, self.product, self.plan, self.offer) = (store, app, product, plan, offer)
-    }
-
     /// An offer of the App Store, in any app.
     static func appStore(productID: String, offerID: String) -> StoreOfferName {
-        StoreOfferName(.appStore, nil, productID, nil, offerID)
+        StoreOfferName(store: .appStore, app: nil, product: productID, plan: nil, offer: offerID)
     }
 
     static func googlePlay(_ path: GooglePlayOfferPath, in packageName: PackageName) -> StoreOfferName {
-        StoreOfferName(.googlePlay, packageName.text, path.productID, path.basePlanID, path.offerID)
+        StoreOfferName(
+            store: .googlePlay,
+            app: packageName.text,
+            product: path.productID,
+            plan: path.basePlanID,
+            offer: path.offerID
+        )
     }
 }

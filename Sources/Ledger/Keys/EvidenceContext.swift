@@ -2,7 +2,7 @@
 package import Configuration
 package import OfferDomain
 
-/// What reports of the stores are filed under and compared with.
+/// What reports of stores and backends are filed under and compared with.
 package struct EvidenceContext: Sendable {
     /// Has the apps, and the offers that redemptions use.
     package let catalog: Catalog

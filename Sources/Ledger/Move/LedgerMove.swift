@@ -48,7 +48,7 @@ package struct LedgerMove {
         try demandNoInstances(from)
         try demandNoInstances(to)
         let head = try ledger(LedgerWriter(connection: from).checkedHead())
-        let rows = try copy(from, to, head)
+        let rows = try copy(from: from, to: to, at: head)
         try verify(to, head)
         // The source ends before the target begins, so that both are never usable at once.
         try Self.record(.ledgerLeft, in: source)
@@ -71,7 +71,7 @@ package struct LedgerMove {
         }
         let head = try ledger(LedgerWriter(connection: from).checkedHead())
         let snapshot = try database(source.openForReading())
-        return Outcome(rows: try copyAll(snapshot, nil, head), entries: head.size)
+        return Outcome(rows: try copyAll(from: snapshot, to: nil, at: head), entries: head.size)
     }
 
     /// How long the source may take for one answer, while the target waits in its transaction.
@@ -90,16 +90,16 @@ package struct LedgerMove {
     }
 
     private func copy(
-        _ from: any DatabaseConnection,
-        _ to: any DatabaseConnection,
-        _ head: TreeHead
+        from: any DatabaseConnection,
+        to: any DatabaseConnection,
+        at head: TreeHead
     ) throws(LedgerMoveError) -> Int64 {
         var rows: Int64 = 0
         do throws(LedgerMoveError) {
             let snapshot = try database(source.openForReading())
             try database(to.begin())
             try demandEmpty(to)
-            rows = try copyAll(snapshot, to, head)
+            rows = try copyAll(from: snapshot, to: to, at: head)
             // A service that starts just now can write, so the head is compared.
             guard try self.head(from) == head else { throw .changedMeanwhile }
             try database(to.commit())
@@ -114,9 +114,9 @@ package struct LedgerMove {
     ///
     /// Without a target, it only reads the tables.
     private func copyAll(
-        _ from: any DatabaseConnection,
-        _ to: (any DatabaseConnection)?,
-        _ head: TreeHead
+        from: any DatabaseConnection,
+        to: (any DatabaseConnection)?,
+        at head: TreeHead
     ) throws(LedgerMoveError) -> Int64 {
         try database(from.begin())
         defer { from.rollback() }

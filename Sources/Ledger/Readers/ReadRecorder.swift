@@ -26,7 +26,7 @@ package final class ReadRecorder: Sendable {
         do throws(LedgerError) {
             try await committer.append([.recordsRead(read)])
         } catch {
-            log(.warning, "a read of the audit log could not be recorded", ["call": .text(call.rawValue)])
+            log(.warning, "a read of the audit log could not be recorded", with: ["call": .text(call.rawValue)])
             noteFetch(caller: caller, call: call)
         }
     }

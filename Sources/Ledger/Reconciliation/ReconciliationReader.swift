@@ -23,8 +23,8 @@ package struct ReconciliationReader {
         var report = ReconciliationReport(query: query, settledUntil: settledUntil)
         report.uses = try uses(query)
         var next = query.position
-        (report.withoutRecord, next.withoutRecord) = try page(.ungranted, query, next.withoutRecord)
-        (report.byAnotherAccount, next.byAnotherAccount) = try page(.otherAccount, query, next.byAnotherAccount)
+        (report.withoutRecord, next.withoutRecord) = try page(.ungranted, query, from: next.withoutRecord)
+        (report.byAnotherAccount, next.byAnotherAccount) = try page(.otherAccount, query, from: next.byAnotherAccount)
         (report.neverRedeemed, next.neverRedeemed) = try neverRedeemed(query, until: settledUntil)
         report.settled = try withNotified(settled(from: query.from, until: settledUntil))
         report.retention = try retention(query)
@@ -88,7 +88,7 @@ package struct ReconciliationReader {
     private func page(
         _ match: RedemptionMatch,
         _ query: ReconciliationQuery,
-        _ progress: Progress
+        from progress: Progress
     ) throws(StorageError) -> ([ReconciliationReport.Use], Progress) {
         let from = SQLValue.integer(query.from.milliseconds)
         let bound: ReconciliationQuery.Place

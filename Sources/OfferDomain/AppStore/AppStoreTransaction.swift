@@ -70,18 +70,16 @@ package struct AppStoreTransaction: Hashable, Sendable {
     package init(
         transactionID: TransactionID,
         originalTransactionID: TransactionID,
-        bundleID: BundleID,
         productID: String,
-        environment: StoreEnvironment,
-        signedAt: Timestamp,
+        claims: SignedDataClaims,
         purchasedAt: Timestamp
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
-        self.bundleID = bundleID
         self.productID = productID
-        self.environment = environment
-        self.signedAt = signedAt
+        bundleID = claims.bundleID
+        environment = claims.environment
+        signedAt = claims.signedAt
         self.purchasedAt = purchasedAt
     }
 }

@@ -18,18 +18,16 @@ package struct AppTransaction: Hashable, Sendable {
     package let originallyPurchasedAt: Timestamp?
 
     package init(
-        bundleID: BundleID,
-        environment: StoreEnvironment,
         appAppleID: Int64?,
         appTransactionID: TransactionID?,
-        signedAt: Timestamp,
+        claims: SignedDataClaims,
         originallyPurchasedAt: Timestamp?
     ) {
-        self.bundleID = bundleID
-        self.environment = environment
         self.appAppleID = appAppleID
         self.appTransactionID = appTransactionID
-        self.signedAt = signedAt
+        bundleID = claims.bundleID
+        environment = claims.environment
+        signedAt = claims.signedAt
         self.originallyPurchasedAt = originallyPurchasedAt
     }
 }

@@ -70,10 +70,10 @@ package struct EligibilityPolicy: Hashable, Sendable {
         var findings: [Finding] = []
         findings.reserveCapacity(8)
         if !context.isProven, !admitsUnprovenCustomers {
-            findings.append(Finding(floor, .undecided, .customerUnproven, isFloor: true))
+            findings.append(Finding(floor, .undecided, because: .customerUnproven).ofFloor)
         }
         if hasFloor {
-            findings.append(floor.subscribedBefore(true, context.facts.subscribedBefore, isFloor: true))
+            findings.append(floor.subscribedBefore(true, context.facts.subscribedBefore).ofFloor)
         }
         if case .all(let rules) = rule {
             for rule in rules { findings.append(rule.evaluate(in: context)) }

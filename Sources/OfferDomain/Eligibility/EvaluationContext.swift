@@ -45,41 +45,24 @@ package struct EvaluationContext: Hashable, Sendable {
     /// A context with a default for all but the instant: nothing known, no grants, a proven customer.
     package init(
         facts: CustomerFacts = CustomerFacts(),
-        attributes: Attributes? = nil,
         owners: GrantOwners = [],
-        isProven: Bool = true,
         grants: GrantHistory = GrantHistory(),
         now: Timestamp,
         knowsSubscription: Bool = false
     ) {
-        self.init(
-            facts: SharedFacts(facts),
-            attributes: attributes,
-            owners: owners,
-            isProven: isProven,
-            grants: grants,
-            now: now,
-            knowsSubscription: knowsSubscription
-        )
+        self.init(facts: SharedFacts(facts), owners: owners, isProven: true, grants: grants, now: now)
+        self.knowsSubscription = knowsSubscription
     }
 
-    /// Takes facts that others read too, and every other member.
-    package init(
-        facts: SharedFacts,
-        attributes: Attributes?,
-        owners: GrantOwners,
-        isProven: Bool,
-        grants: GrantHistory,
-        now: Timestamp,
-        knowsSubscription: Bool
-    ) {
+    /// Takes facts that others read too; the caller sets the attributes, and whether a subscription is known.
+    package init(facts: SharedFacts, owners: GrantOwners, isProven: Bool, grants: GrantHistory, now: Timestamp) {
         shared = facts
-        self.attributes = attributes
+        attributes = nil
         self.owners = owners
         self.isProven = isProven
         self.grants = grants
         self.now = now
-        self.knowsSubscription = knowsSubscription
+        knowsSubscription = false
     }
 
     /// Whether the original transaction is known, so that its grants can be counted.

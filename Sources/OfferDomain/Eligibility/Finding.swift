@@ -18,7 +18,7 @@ package struct Finding: Hashable, Sendable {
     package let answer: Answer
     /// The reason, for programs.
     package let code: FindingCode
-    let isFloor: Bool
+    private(set) var isFloor = false
     /// For a reached cap, the kinds of names that it counted by; empty if that was not looked up.
     package internal(set) var countedBy: CountedNames = []
 
@@ -39,15 +39,13 @@ package struct Finding: Hashable, Sendable {
     init(
         _ subject: Rule,
         _ answer: Answer,
-        _ code: FindingCode,
-        _ observation: Observation = .nothing,
-        turnsAt: Timestamp? = nil,
-        children: [Finding] = [],
-        isFloor: Bool = false
+        because code: FindingCode,
+        reporting observation: Observation = .nothing,
+        turnsAt: Timestamp? = nil
     ) {
         self.answer = answer
         self.code = code
-        self.children = children
+        children = []
         turn = turnsAt?.milliseconds ?? .min
         self.subject = subject
         switch observation {
@@ -55,7 +53,19 @@ package struct Finding: Hashable, Sendable {
         case .count(let count): (kind, self.count) = (.count, count)
         case .status(let status): (kind, count) = (.status(status), 0)
         }
-        self.isFloor = isFloor
+    }
+
+    /// The answer of a rule that combines others, without an observation of its own.
+    init(_ subject: Rule, _ answer: Answer, because code: FindingCode, turnsAt: Timestamp?, children: [Finding]) {
+        self.init(subject, answer, because: code, turnsAt: turnsAt)
+        self.children = children
+    }
+
+    /// The same answer, to what every offer requires.
+    var ofFloor: Finding {
+        var finding = self
+        finding.isFloor = true
+        return finding
     }
 
     var observation: Observation {

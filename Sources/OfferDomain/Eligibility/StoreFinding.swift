@@ -70,7 +70,9 @@ extension Decision {
     package func explained(by stores: [StoreFinding]) -> Decision {
         guard outcome == .undecided, !stores.isEmpty else { return self }
         let subject = Rule.subscribedBefore(true)
-        let reasons = stores.map { Finding(subject, .undecided, $0.code, .count($0.number), isFloor: true) }
+        let reasons = stores.map {
+            Finding(subject, .undecided, because: $0.code, reporting: .count($0.number)).ofFloor
+        }
         return Decision(outcome: outcome, findings: findings + reasons, nextEligibleAt: nextEligibleAt)
     }
 }

@@ -2,30 +2,6 @@
 
 // Facts that only one store has: Apple's billing plan and own win-back offers, and consent to a price at Google Play.
 extension CustomerFacts {
-    /// Adds what a trusted caller states at one instant.
-    package mutating func state(
-        billingPlan: BillingPlan?,
-        commitmentEndsAt: Timestamp?,
-        commitmentPeriod: Int?,
-        appleWinBackEligible: Bool?,
-        at instant: Timestamp
-    ) {
-        func stated<Value>(_ value: Value?) -> Fact<Value>? {
-            value.map { Fact($0, source: .statedByCaller, observedAt: instant) }
-        }
-        self.billingPlan = stated(billingPlan)
-        self.commitmentEndsAt = stated(commitmentEndsAt)
-        self.commitmentPeriod = stated(commitmentPeriod)
-        self.appleWinBackEligible = stated(appleWinBackEligible)
-    }
-
-    /// The same of what only Google Play has.
-    package mutating func state(priceStepUpConsent: PriceStepUpConsent?, at instant: Timestamp) {
-        self.priceStepUpConsent = priceStepUpConsent.map {
-            Fact($0, source: .statedByCaller, observedAt: instant)
-        }
-    }
-
     /// Leaves out what is of one subscription.
     mutating func forgetPlan() {
         (billingPlan, commitmentEndsAt, commitmentPeriod) = (nil, nil, nil)

@@ -69,63 +69,6 @@ package struct CustomerFacts: Hashable, Sendable {
     /// Nothing is known.
     package init() {}
 
-    /// What a trusted caller states at one instant, and what follows from it; nil means not stated.
-    ///
-    /// It is in this module because another module would look up the type of each fact at run time.
-    package init(
-        statedAt instant: Timestamp,
-        subscribedBefore: Bool?,
-        status: SubscriptionStatus?,
-        expiresAt: Timestamp?,
-        autoRenews: Bool?,
-        ownership: Ownership?,
-        environment: StoreEnvironment?,
-        storefront: Storefront?,
-        region: Region?,
-        originalTransactionID: TransactionID?,
-        subscriptionGroup: SubscriptionGroupID?,
-        refundedAt: [Timestamp]?,
-        offersUsed: [OfferUse]?,
-        isActive: Bool? = nil,
-        cancelledAt: Timestamp? = nil,
-        renewsTo: ProductID? = nil
-    ) {
-        func stated<Value>(_ value: Value?) -> Fact<Value>? {
-            value.map { Fact($0, source: .statedByCaller, observedAt: instant) }
-        }
-        self.status = stated(status ?? Self.status(isActive, expiresAt, at: instant))
-        self.expiresAt = stated(expiresAt)
-        self.autoRenews = stated(autoRenews ?? (cancelledAt == nil ? nil : false))
-        self.isActive = stated(isActive)
-        self.cancelledAt = stated(cancelledAt)
-        self.renewsTo = stated(renewsTo)
-        self.ownership = stated(ownership)
-        self.environment = stated(environment)
-        self.storefront = stated(storefront)
-        self.region = stated(region)
-        self.originalTransactionID = stated(originalTransactionID)
-        self.subscriptionGroup = stated(subscriptionGroup)
-        self.refundedAt = stated(refundedAt?.map { Refund(at: $0) })
-        self.offersUsed = stated(offersUsed)
-        self.subscribedBefore =
-            stated(subscribedBefore) ?? Self.subscribedBefore(self.status, self.expiresAt, self.ownership)
-    }
-
-    /// The status that follows from an SDK's “is active” flag and end; nil if none follows.
-    ///
-    /// Access that continues after the end is a grace period. Access that stopped before the end was revoked. Without
-    /// an end, a customer without access may never have had any.
-    private static func status(_ isActive: Bool?, _ end: Timestamp?, at now: Timestamp) -> SubscriptionStatus? {
-        let isOver = end.map { $0 <= now }
-        return switch (isActive, isOver) {
-        case (true?, true?): .inGracePeriod
-        case (true?, _): .active
-        case (false?, true?): .expired
-        case (false?, false?): .revoked
-        case (false?, nil), (nil, _): nil
-        }
-    }
-
     /// Whether the customer has access: what the status says, or, without a status, what the caller stated.
     var hasAccess: Bool? {
         switch status?.value {
@@ -141,14 +84,10 @@ package struct CustomerFacts: Hashable, Sendable {
     /// decide what was undecided. Nothing follows from a subscription by Family Sharing, since Apple doesn't say that
     /// it makes a subscriber. Nothing follows from a revoked one, since it may have been shared.
     mutating func addInferences() {
-        subscribedBefore = subscribedBefore ?? Self.subscribedBefore(status, expiresAt, ownership)
+        subscribedBefore = subscribedBefore ?? inferredSubscribedBefore
     }
 
-    private static func subscribedBefore(
-        _ status: Fact<SubscriptionStatus>?,
-        _ expiresAt: Fact<Timestamp>?,
-        _ ownership: Fact<Ownership>?
-    ) -> Fact<Bool>? {
+    private var inferredSubscribedBefore: Fact<Bool>? {
         guard ownership?.value != .familyShared, status?.value != .revoked else { return nil }
         if let status { return Fact(true, source: status.source, observedAt: status.observedAt) }
         return expiresAt.map { Fact(true, source: $0.source, observedAt: $0.observedAt) }

@@ -13,7 +13,7 @@ package struct IdentifierShape: Sendable {
     /// Whether single spaces are allowed between other characters.
     let admitsInnerSpaces: Bool
     /// Whether it may be zeros alone.
-    let admitsZero: Bool
+    private(set) var admitsZero = true
     /// What is expected, if one phrase can say it; for other shapes, the error says what does not fit.
     let expectation: StaticString?
     /// What a wrong text looks like, if the service recognizes it; it is added to the expectation.
@@ -24,15 +24,20 @@ package struct IdentifierShape: Sendable {
         length: ClosedRange<Int> = 1...255,
         leading: ByteSet? = nil,
         admitsInnerSpaces: Bool = false,
-        admitsZero: Bool = true,
         expectation: StaticString? = nil
     ) {
         self.allowed = allowed
         self.length = length
         self.leading = leading ?? allowed
         self.admitsInnerSpaces = admitsInnerSpaces
-        self.admitsZero = admitsZero
         self.expectation = expectation
+    }
+
+    /// The same shape, which does not admit zeros alone.
+    func excludingZero() -> IdentifierShape {
+        var shape = self
+        shape.admitsZero = false
+        return shape
     }
 
     /// The same shape, which also says what a wrong text looks like.

@@ -7,14 +7,10 @@
 ///
 /// Source: Apple, [Generating a signature for promotional offers](https://developer.apple.com/documentation/storekit/generating-a-signature-for-promotional-offers).
 package struct PromotionalOfferPayload: Hashable, Sendable {
-    /// The app that sells the product.
-    package let bundleID: BundleID
+    /// The offer, and the product that is bought, not the one the customer has.
+    package let offer: AppStoreOfferKey
     /// The id of the very key that signs.
     package let keyID: KeyID
-    /// The product that is bought, not the one the customer has.
-    package let productID: ProductID
-    /// The promotional offer, by its id in App Store Connect.
-    package let offerID: OfferID
     /// The customer whose purchase the signature is valid for.
     package let binding: PurchaseBinding
     /// Fresh for every signature; signed in lowercase.
@@ -23,18 +19,14 @@ package struct PromotionalOfferPayload: Hashable, Sendable {
     package let timestamp: Timestamp
 
     package init(
-        bundleID: BundleID,
+        offer: AppStoreOfferKey,
         keyID: KeyID,
-        productID: ProductID,
-        offerID: OfferID,
         binding: PurchaseBinding,
         nonce: UniqueID,
         timestamp: Timestamp
     ) {
-        self.bundleID = bundleID
+        self.offer = offer
         self.keyID = keyID
-        self.productID = productID
-        self.offerID = offerID
         self.binding = binding
         self.nonce = nonce
         self.timestamp = timestamp
@@ -43,14 +35,30 @@ package struct PromotionalOfferPayload: Hashable, Sendable {
     /// The bytes to sign; thrown is only our own mistake, since the types of the fields admit no separator.
     package func bytes() throws(PayloadError) -> [UInt8] {
         var fields = SeparatedFields()
-        try fields.append { $0.append(contentsOf: bundleID.text.utf8) }
+        try fields.append { $0.append(contentsOf: offer.bundleID.text.utf8) }
         try fields.append { $0.append(contentsOf: keyID.text.utf8) }
-        try fields.append { $0.append(contentsOf: productID.text.utf8) }
-        try fields.append { $0.append(contentsOf: offerID.text.utf8) }
+        try fields.append { $0.append(contentsOf: offer.productID.text.utf8) }
+        try fields.append { $0.append(contentsOf: offer.offerID.text.utf8) }
         try fields.append { binding.appendSignedText(to: &$0) }
         try fields.append { nonce.append(to: &$0) }
         try fields.append { $0.append(decimal: timestamp.milliseconds) }
         return try fields.joined()
+    }
+}
+
+/// The three IDs that together name a promotional offer of the App Store.
+package struct AppStoreOfferKey: Hashable, Sendable {
+    /// The app that sells the product.
+    package let bundleID: BundleID
+    /// The product that the offer lowers the price of.
+    package let productID: ProductID
+    /// The offer, by its ID in App Store Connect.
+    package let offerID: OfferID
+
+    package init(bundleID: BundleID, productID: ProductID, offerID: OfferID) {
+        self.bundleID = bundleID
+        self.productID = productID
+        self.offerID = offerID
     }
 }
 

@@ -71,7 +71,7 @@ package final class API: Responder {
         log(
             level(of: response, to: request, match, under: snapshot, at: now),
             "request answered",
-            [
+            with: [
                 "route": .text(route.rawValue), "status": .integer(Int64(response.status)),
                 "request": .text("\(requestID)"),
             ]
@@ -129,45 +129,9 @@ package final class API: Responder {
             throw .request(.methodNotAllowed(allowed: route.allowedMethods))
         }
         switch route {
-        case .promotionalOfferSignature:
-            return try await signatures.respond(
-                to: request,
-                for: .promotionalOffer,
-                under: snapshot,
-                requestID: requestID,
-                at: now
-            )
-        case .promotionalOfferBatch: return try await offers.batches.respond(to: request, under: snapshot, at: now)
-        case .introductoryOfferSignature:
-            return try await signatures.respond(
-                to: request,
-                for: .introductoryOffer,
-                under: snapshot,
-                requestID: requestID,
-                at: now
-            )
-        case .eligibility:
-            return try await offers.eligibility.respond(
-                to: request,
-                under: snapshot,
-                requestID: requestID,
-                at: now
-            )
-        case .revenueCatOffers, .qonversionSignature, .appleSampleOffer:
-            return try await offers.compatible.respond(
-                to: request,
-                match,
-                under: snapshot,
-                requestID: requestID,
-                at: now
-            )
-        case .googlePlayAuthorization:
-            return try await offers.authorizations.respond(
-                to: request,
-                under: snapshot,
-                requestID: requestID,
-                at: now
-            )
+        case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .eligibility,
+            .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .googlePlayAuthorization:
+            return try await answer(request, aboutOffers: match, under: snapshot, requestID: requestID, at: now)
         case .appStoreNotification, .googlePlayNotification, .retentionRequest:
             return try await answer(request, ofStore: match, under: snapshot, requestID: requestID, at: now)
         case .transactions, .customerTransfers, .customerAttributes, .appAccountTokens, .appAttestChallenge,
@@ -175,24 +139,82 @@ package final class API: Responder {
             return try await answer(request, aboutCustomers: match, under: snapshot, requestID: requestID, at: now)
         case .grant, .events, .eventEndpoints:
             return try await answer(request, ofOutcomes: match, under: snapshot, at: now)
-        case .logTile, .auditEntry, .auditEntryProof:
-            return try await records.log.respond(to: request, match, under: snapshot, at: now)
-        case .logCheckpoint, .logState:
-            return try await records.checkpoints.respond(to: request, route, under: snapshot, at: now)
+        case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .reconciliation, .auditEntries,
+            .auditLookups, .auditSummary, .auditCustomers, .auditNames, .diagnoses:
+            return try await answer(request, aboutRecords: match, under: snapshot, at: now)
         case .keys, .disableKey, .enableKey, .seal, .unseal:
             return try await answer(request, switching: match, under: snapshot, now)
-        case .reconciliation:
-            return try await records.reconciliation.respond(to: request, under: snapshot, at: now)
-        case .auditEntries, .auditLookups, .auditSummary, .auditCustomers, .auditNames:
-            return try await records.queries.respond(to: request, at: route, under: snapshot, now)
-        case .diagnoses: return try await records.diagnoses.respond(to: request, under: snapshot, at: now)
         case .live, .ready, .metrics, .openAPI, .problem, .problems, .ownCaller:
             return try answer(request, ofOperation: match, under: snapshot, at: now)
-        case .console, .consoleFile: return try ConsoleCall().respond(to: request, file: match.parameters.first ?? [])
-        case .consoleRedirect: return ConsoleCall.redirect
-        case .consoleProviders, .consoleSignIn, .consoleSignedIn, .consoleSignOut:
-            return try await signIn.respond(to: request, at: route, under: snapshot, now)
+        case .console, .consoleFile, .consoleRedirect, .consoleProviders, .consoleSignIn, .consoleSignedIn,
+            .consoleSignOut:
+            return try await answer(request, ofConsole: match, under: snapshot, at: now)
         case .unknown: throw .request(.noSuchPath)
+        }
+    }
+
+    /// The calls that decide about offers.
+    private func answer(
+        _ request: Request,
+        aboutOffers match: RouteMatch,
+        under snapshot: Snapshot,
+        requestID: UniqueID,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        switch match.route {
+        case .promotionalOfferBatch: return try await offers.batches.respond(to: request, under: snapshot, at: now)
+        case .promotionalOfferSignature, .introductoryOfferSignature:
+            return try await signatures.respond(
+                to: request,
+                for: match.route == .promotionalOfferSignature ? .promotionalOffer : .introductoryOffer,
+                under: snapshot,
+                requestID: requestID,
+                at: now
+            )
+        case .eligibility:
+            return try await offers.eligibility.respond(to: request, under: snapshot, requestID: requestID, at: now)
+        case .googlePlayAuthorization:
+            return try await offers.authorizations.respond(to: request, under: snapshot, requestID: requestID, at: now)
+        default:
+            return try await offers.compatible.respond(
+                to: request,
+                match,
+                under: snapshot,
+                requestID: requestID,
+                at: now
+            )
+        }
+    }
+
+    /// The calls that read what is on record.
+    private func answer(
+        _ request: Request,
+        aboutRecords match: RouteMatch,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        switch match.route {
+        case .logTile, .auditEntry, .auditEntryProof:
+            try await records.log.respond(to: request, match, under: snapshot, at: now)
+        case .logCheckpoint, .logState:
+            try await records.checkpoints.respond(to: request, match.route, under: snapshot, at: now)
+        case .reconciliation: try await records.reconciliation.respond(to: request, under: snapshot, at: now)
+        case .diagnoses: try await records.diagnoses.respond(to: request, under: snapshot, at: now)
+        default: try await records.queries.respond(to: request, at: match.route, under: snapshot, now)
+        }
+    }
+
+    /// The console's files, and the calls with which people sign in to it.
+    private func answer(
+        _ request: Request,
+        ofConsole match: RouteMatch,
+        under snapshot: Snapshot,
+        at now: Timestamp
+    ) async throws(Refusal) -> Response {
+        switch match.route {
+        case .console, .consoleFile: try ConsoleCall().respond(to: request, file: match.parameters.first ?? [])
+        case .consoleRedirect: ConsoleCall.redirect
+        default: try await signIn.respond(to: request, at: match.route, under: snapshot, now)
         }
     }
 

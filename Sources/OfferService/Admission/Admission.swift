@@ -82,7 +82,7 @@ package final class Admission: Sendable {
     /// Counts requests from an address.
     func admit(_ device: Device, _ count: Int = 1, beside: Int = 0) throws(Refusal) {
         guard let limit = limits.perAddress else { return }
-        try check(addresses.take(min(count, limit.burst - beside), for: device, limit), limit, .address)
+        try check(addresses.take(min(count, limit.burst - beside), for: device, limit), against: limit, of: .address)
     }
 
     /// Counts a request with a verified user's token, after its address was counted.
@@ -90,14 +90,14 @@ package final class Admission: Sendable {
     /// The user's rate is checked before the caller's, so that one user cannot use up the rate of all.
     func admitUser(_ caller: Caller) throws(Refusal) {
         if let user = caller.user, let limit = limits.perSubject {
-            try check(subjects.take(1, for: user.key, limit), limit, .subject)
+            try check(subjects.take(1, for: user.key, limit), against: limit, of: .subject)
         }
         try admitCaller(caller, 1)
     }
 
     private func admitCaller(_ caller: Caller, _ count: Int, beside: Int = 0) throws(Refusal) {
         guard let limit = caller.rate ?? (caller.role == .app ? limits.perApp : nil) else { return }
-        try check(callers.take(min(count, limit.burst - beside), for: caller.id, limit), limit, .caller)
+        try check(callers.take(min(count, limit.burst - beside), for: caller.id, limit), against: limit, of: .caller)
     }
 
     /// Takes room for a request: for each proven subject, by its key in the ledger, and for the idempotency key.
@@ -106,16 +106,16 @@ package final class Admission: Sendable {
     func admit(_ caller: Caller, about shown: [[UInt8]], _ claim: IdempotencyClaim? = nil) throws(Refusal) {
         guard caller.role == .app, let limit = limits.perSubject else { return }
         let taken = shown + (claim.map { [$0.keyDigest] } ?? [])
-        for subject in taken { try check(subjects.take(1, for: subject, limit), limit, .subject) }
+        for subject in taken { try check(subjects.take(1, for: subject, limit), against: limit, of: .subject) }
     }
 
     /// Counts requests that one proof is of, at the rate of the key that made it; a batch costs at most one burst.
     func admitKey(_ key: [UInt8], of caller: Caller, _ count: Int) throws(Refusal) {
         guard caller.role == .app, let limit = limits.perSubject else { return }
-        try check(subjects.take(min(count, limit.burst), for: key, limit), limit, .subject)
+        try check(subjects.take(min(count, limit.burst), for: key, limit), against: limit, of: .subject)
     }
 
-    private func check(_ wait: Int64?, _ limit: RateLimit, _ scope: RateScope) throws(Refusal) {
+    private func check(_ wait: Int64?, against limit: RateLimit, of scope: RateScope) throws(Refusal) {
         guard let wait else { return }
         throw refusal(scope, limit, seconds: (wait + 999_999_999) / 1_000_000_000)
     }

@@ -121,7 +121,7 @@ package struct UnrecordedSignatures: Sendable {
         log(
             .warning,
             "a presented signature was made with a key of this service and is not on record",
-            ["key": .text(key.text)]
+            with: ["key": .text(key.text)]
         )
     }
 }

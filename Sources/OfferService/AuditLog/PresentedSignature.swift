@@ -33,9 +33,10 @@ package struct PresentedSignature: Sendable {
         nonce = payload.nonce.description
         form = .v1
         members = [
-            ("bundleId", "bundle", .text(payload.bundleID.text)),
-            ("productId", "product", .text(payload.productID.text)),
-            ("offerId", "offer", .text(payload.offerID.text)), ("keyIdentifier", "kid", .text(payload.keyID.text)),
+            ("bundleId", "bundle", .text(payload.offer.bundleID.text)),
+            ("productId", "product", .text(payload.offer.productID.text)),
+            ("offerId", "offer", .text(payload.offer.offerID.text)),
+            ("keyIdentifier", "kid", .text(payload.keyID.text)),
             ("timestamp", "ts", .milliseconds(payload.timestamp.milliseconds)),
         ]
     }
@@ -47,10 +48,8 @@ package struct PresentedSignature: Sendable {
             let signature = fields.signature
         else { return nil }
         let payload = PromotionalOfferPayload(
-            bundleID: bundleID,
+            offer: AppStoreOfferKey(bundleID: bundleID, productID: productID, offerID: offerID),
             keyID: keyID,
-            productID: productID,
-            offerID: offerID,
             binding: fields.binding,
             nonce: nonce,
             timestamp: timestamp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Configuration
+import Configuration
 import HTTP
 package import Ledger
 import OfferDomain
@@ -28,6 +28,7 @@ package final class SignedLog: Sendable {
 
     /// What was found at the start of a log that fits what was signed of it.
     package struct Checked: Sendable {
+        let ledger: LedgerAccess
         let file: CheckpointFile
         let outcome: LogStartCheck.Outcome
         let cosignatures: [CheckpointTable.StoredCosignature]
@@ -35,12 +36,11 @@ package final class SignedLog: Sendable {
 
     /// Compares the log in a database with what was signed of it, before anything is added to it.
     package static func check(
-        _ loaded: LoadedConfiguration,
-        _ settings: Settings,
-        _ connection: any DatabaseConnection,
-        _ ledger: LedgerAccess
+        _ ledger: LedgerAccess,
+        connection: any DatabaseConnection,
+        key: LogKey,
+        file: CheckpointFile
     ) throws(ServiceError) -> Checked {
-        let key = loaded.keys.logKey
         let table = CheckpointTable(connection: connection)
         // Before the head: another instance may sign for more than that as soon as it is read.
         let stored: [CheckpointTable.Stored]
@@ -48,9 +48,9 @@ package final class SignedLog: Sendable {
         let head: TreeHead
         do { head = try LedgerWriter(connection: connection).checkedHead() } catch { throw .records(error) }
         let heads = StoredLogHeads(newest: { head }, open: ledger.openForReading)
-        let file = CheckpointFile(path: settings.checkpointPath)
         do {
             return Checked(
+                ledger: ledger,
                 file: file,
                 outcome: try LogStartCheck(key: key, heads: heads, file: file).newest(stored: stored),
                 cosignatures: try table.cosignatures(of: key.origin)
@@ -70,7 +70,6 @@ package final class SignedLog: Sendable {
     package init(
         _ loaded: LoadedConfiguration,
         after checked: Checked,
-        ledger: LedgerAccess,
         committer: Committer,
         runtime: Runtime,
         contradiction: @escaping @Sendable (String) -> Void
@@ -78,56 +77,55 @@ package final class SignedLog: Sendable {
         key = loaded.keys.logKey
         log = runtime.log
         if checked.outcome.fileIsMissing { Self.warnOfMissingFile(checked.file, log) }
-        let contradictions = Contradictions(contradiction)
-        self.contradictions = contradictions
+        contradictions = Contradictions(contradiction)
         recorded = { [committer] in committer.treeHead }
+        let ledger = checked.ledger
         heads = StoredLogHeads(newest: ledger.isShared ? nil : recorded, open: ledger.openForReading)
         let signable = SignableLog(
+            key: key,
             heads: heads,
             keeping: DurableCheckpoints(committer: committer, file: checked.file)
         )
-        let audience = audience
         publisher = CheckpointPublisher(
-            key: key,
             of: signable,
             stored: checked.outcome.newest,
             clock: runtime.clock,
             log: log,
-            listener: CheckpointPublisher.Listener(
-                mayPublish: { contradictions.latest == nil },
-                published: { _ in audience.withLock { $0 }?.checkpointPublished() },
-                contradiction: { contradictions.add($0) }
-            )
+            listener: Self.listener(for: audience, noting: contradictions)
         )
         watch = LogWatch(
             key: key.verifierKey,
             file: checked.file,
             open: ledger.openForReading,
             clock: runtime.clock,
-            log: log,
-            damaged: { contradictions.add($0) }
+            log: log
         )
         client = try Self.client(loaded.logPolicy)
-        witnesses = client.map { [publisher, log] client in
-            WitnessContext(
-                transport: client,
-                signable: signable,
-                publisher: publisher,
-                clock: runtime.clock,
-                log: log,
-                contradiction: { contradictions.add($0) }
-            )
-        }.flatMap { Self.witnesses(loaded, after: checked, ledger, $0) }
+        witnesses = client.flatMap { [publisher] client in
+            let context = WitnessContext(transport: client, publisher: publisher)
+            return Self.witnesses(loaded, after: checked, context)
+        }
         audience.withLock { [witnesses] in $0 = witnesses }
+    }
+
+    /// Publishes until the log contradicts what was signed of it; the audience hears of each checkpoint.
+    private static func listener(
+        for audience: Guarded<Witnesses?>,
+        noting contradictions: Contradictions
+    ) -> CheckpointPublisher.Listener {
+        CheckpointPublisher.Listener(
+            mayPublish: { contradictions.latest == nil },
+            published: { _ in audience.withLock { $0 }?.checkpointPublished() },
+            contradiction: { contradictions.add($0) }
+        )
     }
 
     private static func witnesses(
         _ loaded: LoadedConfiguration,
         after checked: Checked,
-        _ ledger: LedgerAccess,
         _ context: WitnessContext
     ) -> Witnesses? {
-        let origin = loaded.keys.log.origin
+        let (ledger, origin) = (checked.ledger, loaded.keys.log.origin)
         return loaded.logPolicy.map { policy in
             Witnesses(
                 policy,
@@ -154,7 +152,7 @@ package final class SignedLog: Sendable {
         log(
             .warning,
             "the audit log's checkpoint file is missing; a database restored with it would not be noticed here",
-            ["file": .text(file.path)]
+            with: ["file": .text(file.path)]
         )
     }
 
@@ -182,7 +180,7 @@ package final class SignedLog: Sendable {
 
     /// Begins to verify the log in the background, once the service answers.
     package func startVerifying() {
-        watch.start()
+        watch.start { [contradictions] in contradictions.add($0) }
     }
 
     /// Signs for the last entries, and ends every thread; the committer must still run.
@@ -201,22 +199,22 @@ package final class SignedLog: Sendable {
         [
             Gauge(
                 "offer_signer_log_size",
-                "Entries of the audit log",
+                help: "Entries of the audit log",
                 [.init(Double(newestHead.size))]
             ),
             Gauge(
                 "offer_signer_checkpoint_size",
-                "Entries that the newest checkpoint covers",
+                help: "Entries that the newest checkpoint covers",
                 [.init(Double(publisher.latest?.checkpoint.size ?? 0))]
             ),
             Gauge(
                 "offer_signer_checkpoint_age_seconds",
-                "Seconds for which there have been entries that no checkpoint covers",
+                help: "Seconds for which there have been entries that no checkpoint covers",
                 [.init(publisher.ageSeconds)]
             ),
             Gauge(
                 "offer_signer_log_contradicted",
-                "1 once the audit log was found not to be what was signed of it",
+                help: "1 once the audit log was found not to be what was signed of it",
                 [.init(contradiction == nil ? 0 : 1)]
             ),
         ] + watch.gauges + Witnesses.gauges(of: witnesses?.reports ?? [])

@@ -11,7 +11,8 @@ extension CallerDirectory {
         }
         return Gauge(
             "offer_signer_api_key_expiry_timestamp_seconds",
-            "When the last live API key of a caller expires, in seconds since 1970 UTC; absent if one does not expire",
+            help:
+                "When the last live API key of a caller expires, in seconds since 1970 UTC; absent if one does not expire",
             samples
         )
     }

@@ -35,7 +35,9 @@ struct DiagnosesCall: Sendable {
             throw Self.missing("/bundleId", "the app that the signature is for")
         }
         var facts: StoreFacts?
-        if let question { facts = try await ask(about: question, &outcome, snapshot, caller, at: now) }
+        if let question {
+            facts = try await ask(about: question, into: &outcome, under: snapshot, for: caller, at: now)
+        }
         if let key = outcome.unrecordedKey { unrecorded.note(key) }
         await recorder.record(DiagnosisRecord(outcome, by: caller.id))
         return .json(DiagnosisAnswer(outcome, facts).bytes)
@@ -81,9 +83,9 @@ struct DiagnosesCall: Sendable {
     /// Asks the App Store once: Get All Subscription Statuses.
     private func ask(
         about transactionID: TransactionID,
-        _ outcome: inout DiagnosisJob.Outcome,
-        _ snapshot: Snapshot,
-        _ caller: Caller,
+        into outcome: inout DiagnosisJob.Outcome,
+        under snapshot: Snapshot,
+        for caller: Caller,
         at now: Timestamp
     ) async throws(Refusal) -> StoreFacts {
         guard let app = outcome.app.flatMap({ snapshot.catalog.apps[$0] }) else { throw .decision(.unknownOffer(.app)) }

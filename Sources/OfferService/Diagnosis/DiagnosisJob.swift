@@ -62,7 +62,7 @@ struct DiagnosisJob: Sendable {
         var outcome = Outcome(report: evidence.report, diagnosis: diagnosis)
         outcome.app = evidence.report.bundleID.flatMap { try? BundleID($0) }
         outcome.digest = evidence.report.signatureDigest
-        try judge(evidence.entries, &outcome, search)
+        try judge(evidence.entries, into: &outcome, in: search)
         try ask(connection, &outcome)
         return outcome
     }
@@ -117,14 +117,14 @@ struct DiagnosisJob: Sendable {
 
     private func judge(
         _ entries: [RecordedSignature],
-        _ outcome: inout Outcome,
-        _ search: AuditSearch
+        into outcome: inout Outcome,
+        in search: AuditSearch
     ) throws(AuditReadError) {
         for signed in outcome.diagnosis.signedDigests.map(\.hex) {
             if let entry = entries.first(where: { $0.digest == signed }) {
-                try describe(entry, &outcome, search)
+                try describe(entry, into: &outcome, in: search)
             } else {
-                try judge(unnamed: signed, &outcome, search)
+                try judge(unnamed: signed, into: &outcome, in: search)
             }
             // An unrecorded signature by one of our keys matters more than a recorded one of the other form.
             if outcome.record.state == .madeByOurKey { break }
@@ -142,12 +142,12 @@ struct DiagnosisJob: Sendable {
     /// Another nonce than was reported; the digest alone may be on record.
     private func judge(
         unnamed signed: String,
-        _ outcome: inout Outcome,
-        _ search: AuditSearch
+        into outcome: inout Outcome,
+        in search: AuditSearch
     ) throws(AuditReadError) {
         let found = try search.first(1, [.event: AuditEventName.signIntent.rawValue, .digest: signed])
         if let entry = found.first.flatMap({ RecordedSignature($0) }) {
-            if isInScope(entry) { try describe(entry, &outcome, search) }
+            if isInScope(entry) { try describe(entry, into: &outcome, in: search) }
         } else {
             outcome.record = RecordFacts()
             outcome.record.state = .madeByOurKey
@@ -165,8 +165,8 @@ struct DiagnosisJob: Sendable {
 
     private func describe(
         _ entry: RecordedSignature,
-        _ outcome: inout Outcome,
-        _ search: AuditSearch
+        into outcome: inout Outcome,
+        in search: AuditSearch
     ) throws(AuditReadError) {
         outcome.record.state = .recorded
         outcome.record.take(entry)
@@ -186,7 +186,7 @@ struct DiagnosisJob: Sendable {
             }
             guard let app = outcome.app, snapshot.catalog.apps[app] != nil else { return }
             let keys = AppPseudonyms(snapshot.pseudonyms, in: AppName(app))
-            outcome.ledger = try LedgerFacts(outcome, keys, connection)
+            outcome.ledger = try LedgerFacts(about: outcome, keys: keys, connection: connection)
         } catch {
             throw .database(error)
         }

@@ -28,7 +28,7 @@ struct DiagnosisRecorder: Sendable {
         do throws(LedgerError) {
             try await committer.append([.signatureDiagnosed(record)])
         } catch {
-            log(.warning, "a diagnosis could not be recorded", ["verdict": .text(record.verdict)])
+            log(.warning, "a diagnosis could not be recorded", with: ["verdict": .text(record.verdict)])
         }
     }
 }

@@ -28,9 +28,9 @@ struct DiagnosisRequest: Sendable {
         var reader = ObjectReader(document.root, into: mismatches)
         // Read as they are written, by the report itself.
         for name in Self.reportMembers + Self.answerMembers { _ = reader.member(name) }
-        Self.readInner(reader.member("attached"), Self.fieldMembers, mismatches)
+        Self.readInner(reader.member("attached"), members: Self.fieldMembers, into: mismatches)
         if let error = reader.member("error"), error.kind == .object {
-            Self.readInner(error, ["domain", "code", "name", "underlying"], mismatches)
+            Self.readInner(error, members: ["domain", "code", "name", "underlying"], into: mismatches)
         }
         _ = reader.member("client").map { ReportedClient($0, into: mismatches) }
         grantID = reader.optional("grantId", "a UUID, as 8-4-4-4-12 hexadecimal digits") { value in
@@ -64,7 +64,7 @@ struct DiagnosisRequest: Sendable {
     /// Those of an answer of the service that say nothing of a signature.
     private static let answerMembers: [StaticString] = ["decision", "expiresAt"]
 
-    private static func readInner(_ value: JSONValue?, _ names: [StaticString], _ mismatches: Mismatches) {
+    private static func readInner(_ value: JSONValue?, members names: [StaticString], into mismatches: Mismatches) {
         guard let value else { return }
         var reader = ObjectReader(value, into: mismatches)
         for name in names { _ = reader.member(name) }

@@ -47,9 +47,9 @@ struct LedgerFacts: Sendable {
     let isBoughtWithoutOffer: Bool
 
     init(
-        _ outcome: DiagnosisJob.Outcome,
-        _ keys: AppPseudonyms,
-        _ connection: any DatabaseConnection
+        about outcome: DiagnosisJob.Outcome,
+        keys: AppPseudonyms,
+        connection: any DatabaseConnection
     ) throws(StorageError) {
         let fields = outcome.report.effective
         var subjects: [[UInt8]] = []

@@ -62,7 +62,7 @@ extension GenuineAppChecks {
             "Google could not be asked about an app's proof",
             reason: error.label,
             app: app.text,
-            ["detail": .text(error.description)]
+            with: ["detail": .text(error.description)]
         )
         if error.isOfSetUp { return .refusedByStore(.googlePlay, app) }
         return .storeUnavailable(retryAfterSeconds: error.retryAfterSeconds(at: now))

@@ -101,7 +101,7 @@ package final class GenuineAppChecks: Sendable {
             .info,
             "an app's proof was refused",
             of: "\(check.rawValue) \(fault.label)",
-            ["check": .text(check.rawValue), "reason": .text(fault.label), "detail": .text(fault.description)]
+            with: ["check": .text(check.rawValue), "reason": .text(fault.label), "detail": .text(fault.description)]
         )
         return .caller(.genuineAppRefused(fault))
     }

@@ -64,7 +64,7 @@ package final class Health: CommitObserver {
         log(
             .warning,
             "a customer bought the product without the offer that was just signed",
-            ["offer": .text(purchase.rule), "client": .text(purchase.client ?? "unknown")]
+            with: ["offer": .text(purchase.rule), "client": .text(purchase.client ?? "unknown")]
         )
     }
 
@@ -77,15 +77,16 @@ package final class Health: CommitObserver {
         let members: KeyValuePairs<StaticString, LogValue> = ["store": .text(store), "offer": .text(offer)]
         switch match {
         case .granted, .earlier: break
-        case .ungranted: log(.warning, "an offer was used without a grant", members)
-        case .otherAccount: log(.warning, "an offer was used by a different account than it was granted to", members)
+        case .ungranted: log(.warning, "an offer was used without a grant", with: members)
+        case .otherAccount:
+            log(.warning, "an offer was used by a different account than it was granted to", with: members)
         }
     }
 
     /// Logs the error, and makes it an obstacle unless it is about one request only.
     package func failed(_ error: LedgerError) {
         metrics.failed(error)
-        log(.error, "records could not be written", ["reason": .text(error.description)])
+        log(.error, "records could not be written", with: ["reason": .text(error.description)])
         // What one request reads or wants signed says nothing of the disk.
         if error.isOfOneRequest { return }
         let now = clock.now()
@@ -94,7 +95,7 @@ package final class Health: CommitObserver {
 
     /// Logs the error; decisions stay right, and are slower.
     package func looksForAll(because error: LedgerError) {
-        log(.error, "the ledger could not be read ahead of requests", ["reason": .text(error.description)])
+        log(.error, "the ledger could not be read ahead of requests", with: ["reason": .text(error.description)])
     }
 
     /// Logs what another process has switched off and this one has not acknowledged yet.
@@ -103,21 +104,21 @@ package final class Health: CommitObserver {
             log(
                 .error,
                 "the service is sealed: nothing is signed",
-                ["cause": .text(seal.cause.rawValue), "by": "another process", "help": .text(seal.cause.remedy)]
+                with: ["cause": .text(seal.cause.rawValue), "by": "another process", "help": .text(seal.cause.remedy)]
             )
         }
         for (key, isAcknowledged) in switches.keys where !isAcknowledged {
-            log(.error, "a key was disabled", ["key": .text(key.text), "by": "another process"])
+            log(.error, "a key was disabled", with: ["key": .text(key.text), "by": "another process"])
         }
     }
 
     /// Logs what another process has lifted.
     package func lifted(_ switches: SigningStops) {
         for seal in switches.seals {
-            log(.warning, "the seal is lifted", ["cause": .text(seal.cause.rawValue), "by": "another process"])
+            log(.warning, "the seal is lifted", with: ["cause": .text(seal.cause.rawValue), "by": "another process"])
         }
         for key in switches.keys.keys.sorted(by: { $0.text < $1.text }) {
-            log(.warning, "a key was enabled", ["key": .text(key.text), "by": "another process"])
+            log(.warning, "a key was enabled", with: ["key": .text(key.text), "by": "another process"])
         }
     }
 

@@ -29,11 +29,8 @@ package struct OwnHealth {
         let host = wildcards[settings.listen.host] ?? settings.listen.host
         let scheme = settings.tls == nil ? "http" : "https"
         origin = "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(settings.listen.port)"
-        var configuration = ClientConfiguration(
-            connectTimeoutMilliseconds: timeoutMilliseconds,
-            timeoutMilliseconds: timeoutMilliseconds,
-            allowsPlainHTTP: true
-        )
+        var configuration = ClientConfiguration(timeoutMilliseconds: timeoutMilliseconds, allowsPlainHTTP: true)
+        configuration.connectTimeoutMilliseconds = timeoutMilliseconds
         // Its certificate is for the name that clients know, and not for this address.
         configuration.trustsAnyServer = true
         client = try Client(configuration)

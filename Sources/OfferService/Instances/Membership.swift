@@ -30,6 +30,18 @@ package final class Membership: Sendable {
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
+    /// An instance, and how long it may use keys.
+    package struct Member: Sendable {
+        let instance: Instance
+        let lease: Lease
+
+        /// The lease is that of the instance's own key gate.
+        package init(_ instance: Instance, lease: Lease) {
+            self.instance = instance
+            self.lease = lease
+        }
+    }
+
     /// How the instance reloads its files after another instance reloaded.
     package struct Reloads: Sendable {
         let known: Int64?
@@ -47,15 +59,14 @@ package final class Membership: Sendable {
 
     /// A membership that has not joined yet.
     package init(
-        _ instance: Instance,
-        lease: Lease,
+        _ member: Member,
         committer: Committer,
         ledger: LedgerAccess,
         log: Log,
         reloads: Reloads
     ) {
-        state = Guarded(State(instance: instance, reloads: reloads.known))
-        self.lease = lease
+        state = Guarded(State(instance: member.instance, reloads: reloads.known))
+        lease = member.lease
         self.committer = committer
         self.ledger = ledger
         self.log = log
@@ -124,7 +135,7 @@ package final class Membership: Sendable {
         return [
             Gauge(
                 "offer_signer_instances",
-                "Services that share the database, this one included",
+                help: "Services that share the database, this one included",
                 [.init(Double(count))]
             )
         ]
@@ -170,7 +181,7 @@ package final class Membership: Sendable {
                 defer { state.failure = reason }
                 return state.failure == nil
             }
-            if isNew { log(.error, "the other instances can't be heard of", ["reason": .text(reason)]) }
+            if isNew { log(.error, "the other instances can't be heard of", with: ["reason": .text(reason)]) }
         }
     }
 

@@ -85,7 +85,7 @@ package final class Seal: Sendable {
     ///
     /// The entry follows, and is tried again each second until it is durable.
     package func seal(_ cause: SealCause, detail: String) {
-        seal(cause, detail, by: .service) { _ in }
+        seal(cause, detail: detail, by: .service) { _ in }
         if cause.isSticky { found.withLock { _ = $0.insert(cause) } }
     }
 
@@ -94,7 +94,7 @@ package final class Seal: Sendable {
     /// - Throws: Why the entry could not be written; the service is sealed nevertheless.
     package func seal(_ cause: SealCause, detail: String, by requester: Requester) async throws(LedgerError) {
         try await withCheckedContinuation { continuation in
-            seal(cause, detail, by: requester) { continuation.resume(returning: $0) }
+            seal(cause, detail: detail, by: requester) { continuation.resume(returning: $0) }
         }.get()
         await awaitAcknowledgement()
     }
@@ -110,9 +110,9 @@ package final class Seal: Sendable {
 
     func seal(
         _ cause: SealCause,
-        _ detail: String,
+        detail: String,
         by requester: Requester,
-        _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
+        then done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
     ) {
         let seal = ActiveSeal(
             cause: cause,
@@ -127,18 +127,18 @@ package final class Seal: Sendable {
         log(
             .error,
             "the service is sealed: nothing is signed",
-            [
+            with: [
                 "cause": .text(cause.rawValue), "detail": .text(known), "by": .text(requester.name),
                 "help": .text(cause.remedy),
             ]
         )
-        record(seal, serial, done)
+        record(seal, serial: serial, then: done)
     }
 
     private func record(
         _ seal: ActiveSeal,
-        _ serial: Int,
-        _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
+        serial: Int,
+        then done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
     ) {
         busy.withLock { _ = $0.insert(.service(seal.cause)) }
         // Also on a retry: the first attempt may still be waiting.
@@ -150,7 +150,7 @@ package final class Seal: Sendable {
                 log(
                     .error,
                     "the seal is not on record yet; it holds nevertheless",
-                    ["cause": .text(seal.cause.rawValue), "reason": .text(error.description)]
+                    with: ["cause": .text(seal.cause.rawValue), "reason": .text(error.description)]
                 )
             } else {
                 gate.settle(seal.cause, serial)
@@ -164,9 +164,9 @@ package final class Seal: Sendable {
     package func recordWhatIsHeld() {
         for held in gate.held where !held.value.isRecorded {
             if isBusy(.service(held.value.cause)) { continue }
-            record(held.value, held.serial) { _ in }
+            record(held.value, serial: held.serial) { _ in }
         }
-        for (key, held) in gate.heldKeys where !isBusy(.key(key)) { record(key, held) { _ in } }
+        for (key, held) in gate.heldKeys where !isBusy(.key(key)) { record(key, held: held) { _ in } }
         sealAgain()
     }
 
@@ -214,7 +214,7 @@ package final class Seal: Sendable {
         log(
             .warning,
             "the seal is lifted",
-            ["by": .text(requester.name), "sealed": .text(isSealed ? "yes" : "no")]
+            with: ["by": .text(requester.name), "sealed": .text(isSealed ? "yes" : "no")]
         )
     }
 
@@ -234,10 +234,10 @@ package final class Seal: Sendable {
         let held = gate.held.first { $0.value.cause == cause }
         switch (detail, held) {
         case (nil, nil): return
-        case (let detail?, nil): seal(cause, detail, by: requester) { _ in }
+        case (let detail?, nil): seal(cause, detail: detail, by: requester) { _ in }
         case (let detail?, .some):
             // It is back before its end was written, which lifts only what was there then.
-            if isBusy(.end(cause)) { seal(cause, detail, by: requester) { _ in } }
+            if isBusy(.end(cause)) { seal(cause, detail: detail, by: requester) { _ in } }
         case (nil, let held?): end(cause, held.serial, by: requester)
         }
     }
@@ -249,7 +249,7 @@ package final class Seal: Sendable {
         } _: { [self] result in
             if case .success = result {
                 gate.release(cause, serial)
-                log(.warning, "a cause of the seal is gone", ["cause": .text(cause.rawValue)])
+                log(.warning, "a cause of the seal is gone", with: ["cause": .text(cause.rawValue)])
             }
             busy.withLock { _ = $0.remove(.end(cause)) }
         }
@@ -265,17 +265,17 @@ package final class Seal: Sendable {
     /// - Throws: Why the entry could not be written; the key is off nevertheless.
     package func disable(_ key: KeyID, by requester: Requester) async throws(LedgerError) {
         let serial = gate.hold(key, by: requester)
-        log(.error, "a key was disabled", ["key": .text(key.text), "by": .text(requester.name)])
+        log(.error, "a key was disabled", with: ["key": .text(key.text), "by": .text(requester.name)])
         try await withCheckedContinuation { continuation in
-            record(key, KeyGate.Held(value: requester, serial: serial)) { continuation.resume(returning: $0) }
+            record(key, held: KeyGate.Held(value: requester, serial: serial)) { continuation.resume(returning: $0) }
         }.get()
         await awaitAcknowledgement()
     }
 
     private func record(
         _ key: KeyID,
-        _ held: KeyGate.Held<Requester>,
-        _ done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
+        held: KeyGate.Held<Requester>,
+        then done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
     ) {
         busy.withLock { _ = $0.insert(.key(key)) }
         gate.waitUntilUnused(key)
@@ -295,7 +295,7 @@ package final class Seal: Sendable {
             try writer.set(key, isDisabled: false, by: requester)
         }
         if let held { gate.release(key, held.serial) }
-        log(.warning, "a key was enabled", ["key": .text(key.text), "by": .text(requester.name)])
+        log(.warning, "a key was enabled", with: ["key": .text(key.text), "by": .text(requester.name)])
     }
 }
 

@@ -30,18 +30,17 @@ package final class SealWatch: Sendable {
         _ settings: SealSettings,
         seal: Seal,
         committer: Committer,
-        clock: WallClock,
         status: ClockStatus,
-        log: Log
+        runtime: Runtime
     ) {
         self.settings = settings
         self.seal = seal
         self.committer = committer
-        self.clock = clock
+        clock = runtime.clock
         self.status = status
-        self.log = log
+        log = runtime.log
         state = Guarded(State(steps: StepDetector(thresholdMilliseconds: Int64(settings.clockStepSeconds) * 1000)))
-        seal.keep(.clockStepped) { [clock, committer] in
+        seal.keep(.clockStepped) { [clock = runtime.clock, committer] in
             settings.lag(of: clock.now(), behind: committer.lastRecordedAt)
         }
         seal.keep(.file) { settings.fileObstacle }
@@ -107,7 +106,7 @@ package final class SealWatch: Sendable {
 
     private func stepped(from expected: Timestamp, to now: Timestamp) {
         let detail = "the time of day jumped from \(expected.rfc3339) to \(now.rfc3339)"
-        log(.error, "the clock was stepped", ["from": .text(expected.rfc3339), "to": .text(now.rfc3339)])
+        log(.error, "the clock was stepped", with: ["from": .text(expected.rfc3339), "to": .text(now.rfc3339)])
         if settings.clockCheck == .seal {
             seal.seal(.clockStepped, detail: detail)
         } else {
@@ -127,6 +126,6 @@ package final class SealWatch: Sendable {
             state.warnings.sort { $0.name < $1.name }
             return fault != nil && !known
         }
-        if isNew, let fault { log(.warning, "the clock can't be relied on", ["reason": .text(fault)]) }
+        if isNew, let fault { log(.warning, "the clock can't be relied on", with: ["reason": .text(fault)]) }
     }
 }

@@ -25,7 +25,7 @@ struct DecisionLog: Sendable {
         log(
             .info,
             "decided",
-            [
+            with: [
                 "caller": .text(context.caller.id.text), "offer": .text(offer), "outcome": .text(outcome.rawValue),
                 "reason": outcome == .eligible ? "every rule is met" : "a rule is not met",
                 "milliseconds": milliseconds(since: context.receivedAt), "request": .id(context.id),
@@ -42,7 +42,7 @@ struct DecisionLog: Sendable {
         log(
             .info,
             "eligibility answered",
-            [
+            with: [
                 "caller": .text(context.caller.id.text), "offer": .text(shown.isEmpty ? "none" : shown),
                 "outcome": "previewed",
                 "reason": .text("\(available.count) of \(offerPreviews.count) offers can be had"),
@@ -59,7 +59,7 @@ struct DecisionLog: Sendable {
         log(
             .info,
             "refused",
-            [
+            with: [
                 "caller": .text(context.caller.id.text), "offer": .text(offer), "outcome": .text(outcome),
                 "reason": .text(reason), "milliseconds": milliseconds(since: context.receivedAt),
                 "request": .id(context.id),
@@ -102,7 +102,7 @@ struct DecisionLog: Sendable {
         log(
             .info,
             "request refused",
-            [
+            with: [
                 "caller": .text(caller?.id.text ?? "unknown"), "route": .text(route.rawValue),
                 "status": .integer(Int64(problem.status)), "outcome": .text(problem.name),
                 "reason": .text(refusal.loggedReason ?? problem.title), "milliseconds": milliseconds(since: start),

@@ -61,7 +61,7 @@ package final class IntentSigner: Sendable {
         }
         let reason = failure.reason
         metrics.count(.signatureFailures(key: key.id.text))
-        log(.error, "a signature failed", ["key": .text(key.id.text), "reason": .text(reason)])
+        log(.error, "a signature failed", with: ["key": .text(key.id.text), "reason": .text(reason)])
         let event = AuditEvent.signatureFailed(grantID: grant.id, keyID: key.id, form: intent.form, reason: reason)
         do {
             // However long the queue is: the intent is on record already, and only its end is missing.

@@ -97,7 +97,7 @@ package final class OfferDecider: Sendable {
 
     func fault(_ error: LedgerError) -> ServiceFault {
         guard case .unbuildable(let error) = error else { return ServiceFault(error) }
-        log(.error, "a payload did not split into its fields", ["reason": .text(error.description)])
+        log(.error, "a payload did not split into its fields", with: ["reason": .text(error.description)])
         return .signingFailed
     }
 

@@ -64,7 +64,7 @@ package struct SetAppAccountToken: Sendable {
                 "the App Store did not set an app account token",
                 reason: error.label,
                 app: change.bundleID.text,
-                ["detail": .text(error.description)]
+                with: ["detail": .text(error.description)]
             )
             throw Self.refusal(error, change, at: now)
         }

@@ -158,7 +158,7 @@ extension Catalog {
         } catch {
             var offerID: OfferID?
             if case .promotionalOffer(let asked, _) = request.subject { offerID = asked }
-            throw .decision(.unknownOffer(error, near: near(error, productID, offerID, in: bundleID)))
+            throw .decision(.unknownOffer(error, near: near(error, offerID, of: productID, in: bundleID)))
         }
     }
 }

@@ -31,7 +31,7 @@ extension StoreKnowledge {
             "the store could not be asked",
             reason: error.label,
             app: app,
-            ["store": .text(store.recordName), "detail": .text(error.description)]
+            with: ["store": .text(store.recordName), "detail": .text(error.description)]
         )
         var knowledge = self
         knowledge.isStoreDown = true

@@ -5,9 +5,10 @@ extension Problem {
     init(genuineAppRequired: Void) {
         self.init(
             "genuine-app-required",
-            "The app must prove that it is genuine",
-            403,
-            "This offer is only for apps that prove themselves: send the headers of App Attest or Play Integrity with the "
+            title: "The app must prove that it is genuine",
+            status: 403,
+            detail:
+                "This offer is only for apps that prove themselves: send the headers of App Attest or Play Integrity with the "
                 + "request."
         )
     }
@@ -18,30 +19,31 @@ extension Problem {
         case .challenge, .challengeUsed:
             self.init(
                 "app-attest-challenge",
-                "The challenge is not good, or no longer",
-                403,
-                "Get a new challenge from /v1/app-attest/challenges, and send the request again with it."
+                title: "The challenge is not good, or no longer",
+                status: 403,
+                detail: "Get a new challenge from /v1/app-attest/challenges, and send the request again with it."
             )
         case .keyUnknown:
             self.init(
                 "app-attest-key-unknown",
-                "The key is not registered",
-                403,
-                "Generate a new key in the app, register it at /v1/app-attest/keys, and send the request again."
+                title: "The key is not registered",
+                status: 403,
+                detail: "Generate a new key in the app, register it at /v1/app-attest/keys, and send the request again."
             )
         case .headers, .keyOfOtherApp, .environment, .counter, .proof:
             self.init(
                 "genuine-app-refused",
-                "What the app sent does not prove that it is genuine",
-                403,
-                "Sign this very request with a new challenge; where that fails too, register a new key."
+                title: "What the app sent does not prove that it is genuine",
+                status: 403,
+                detail: "Sign this very request with a new challenge; where that fails too, register a new key."
             )
         case .playIntegrity:
             self.init(
                 "genuine-app-refused",
-                "What the app sent does not prove that it is genuine",
-                403,
-                "Ask for a new token for this very request and a new nonce; where that fails too, prepare a new provider."
+                title: "What the app sent does not prove that it is genuine",
+                status: 403,
+                detail:
+                    "Ask for a new token for this very request and a new nonce; where that fails too, prepare a new provider."
             )
         }
     }

@@ -3,7 +3,7 @@
 extension Problem {
     /// The session in the request's cookie is over; the cookie goes.
     init(sessionEnded: Void) {
-        self.init("session-ended", "The session has ended", 401, "Sign in to the console again.")
+        self.init("session-ended", title: "The session has ended", status: 401, detail: "Sign in to the console again.")
         headers = [("WWW-Authenticate", "Bearer realm=\"offer-signer\""), SessionCookie.session.removal]
     }
 
@@ -11,9 +11,9 @@ extension Problem {
     init(crossOrigin: Void) {
         self.init(
             "cross-origin-request",
-            "A session counts only in the console",
-            403,
-            "Use the session in the console's own page, at the origin of redirectUri. Programs send an API key."
+            title: "A session counts only in the console",
+            status: 403,
+            detail: "Use the session in the console's own page, at the origin of redirectUri. Programs send an API key."
         )
     }
 }

@@ -28,7 +28,7 @@ package struct Problem: Sendable {
     /// The maximum number of mismatches listed in `errors`.
     static let mostListed = 20
 
-    package init(_ name: String, _ title: String, _ status: Int, _ detail: String) {
+    package init(_ name: String, title: String, status: Int, detail: String) {
         self.name = name
         self.title = title
         self.status = status

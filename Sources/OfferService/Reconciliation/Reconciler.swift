@@ -94,7 +94,7 @@ package final class Reconciler: Sendable {
         switch read(&connection, { reader throws(StorageError) in try reader.settled(from: from, until: until) }) {
         case .success(let settled): state.withLock { $0.settled = settled }
         case .failure(let error):
-            log(.warning, "what was redeemed could not be read", ["reason": .text(error.description)])
+            log(.warning, "what was redeemed could not be read", with: ["reason": .text(error.description)])
         }
     }
 
@@ -145,12 +145,12 @@ extension Reconciler {
         return [
             Gauge(
                 "offer_signer_settled_grants",
-                "Grants of the last 30 days, 72 hours old or more, by what became of them",
+                help: "Grants of the last 30 days, 72 hours old or more, by what became of them",
                 outcomes
             ),
             Gauge(
                 "offer_signer_never_redeemed_ratio",
-                "Share of those grants that were not used, of apps that the store reports about",
+                help: "Share of those grants that were not used, of apps that the store reports about",
                 shares
             ),
         ]

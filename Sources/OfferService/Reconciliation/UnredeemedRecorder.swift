@@ -67,7 +67,11 @@ package final class UnredeemedRecorder: Sendable {
             try deleteExpiredAttributes(connection)
             try forgetProofs(connection)
         } catch {
-            log(.warning, "grants that were never redeemed could not be recorded", ["reason": .text(error.description)])
+            log(
+                .warning,
+                "grants that were never redeemed could not be recorded",
+                with: ["reason": .text(error.description)]
+            )
         }
     }
 

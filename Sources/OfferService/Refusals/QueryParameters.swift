@@ -58,7 +58,7 @@ package struct QueryParameters {
     /// The value of a parameter as read by `parse`, which returns `nil` for an invalid value.
     package mutating func value<Value>(
         _ name: String,
-        _ expected: @autoclosure () -> String,
+        expecting expected: @autoclosure () -> String,
         _ parse: (String) -> Value?
     ) -> Value? {
         guard let text = value(name) else { return nil }
@@ -77,7 +77,7 @@ package struct QueryParameters {
 
     /// The instant that a parameter means, as `TimeExpression` reads it.
     mutating func time(_ name: String, at now: Timestamp) -> TimeExpression? {
-        value(name, TimeExpression.expectation) { TimeExpression($0, at: now) }
+        value(name, expecting: TimeExpression.expectation) { TimeExpression($0, at: now) }
     }
 
     /// Notes something about a parameter.

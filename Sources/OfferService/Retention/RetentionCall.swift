@@ -160,8 +160,14 @@ struct RetentionCall: Sendable {
     private func refuse(_ fault: SignedDataFault, of app: AppStoreApp) {
         metrics.count(.retentionAnswers(app: app.bundleID.text, answer: "refused", reason: fault.label))
         let text: StaticString = "a real-time request was refused"
-        guard fault.isOfGenuineData else { return log(.debug, text, ["reason": .text(fault.label)]) }
-        log.onceAMinute(.warning, text, reason: fault.label, app: app.bundleID.text, ["detail": .text("\(fault)")])
+        guard fault.isOfGenuineData else { return log(.debug, text, with: ["reason": .text(fault.label)]) }
+        log.onceAMinute(
+            .warning,
+            text,
+            reason: fault.label,
+            app: app.bundleID.text,
+            with: ["detail": .text("\(fault)")]
+        )
     }
 }
 

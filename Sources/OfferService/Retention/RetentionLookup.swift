@@ -81,7 +81,7 @@ final class RetentionLookup: Sendable {
                 "a subscriber could not be looked up after a real-time request",
                 reason: error.label,
                 app: app.text,
-                ["detail": .text(error.description)]
+                with: ["detail": .text(error.description)]
             )
             return
         }

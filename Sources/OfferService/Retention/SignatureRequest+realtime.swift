@@ -31,20 +31,11 @@ extension SignatureRequest {
 extension CustomerFacts {
     /// The facts that a real-time request proves: Apple sends it only for a subscriber.
     fileprivate init(of request: RealtimeRequest, in group: SubscriptionGroupID?, receivedAt now: Timestamp) {
-        self.init(
-            statedAt: now,
-            subscribedBefore: true,
-            status: nil,
-            expiresAt: nil,
-            autoRenews: nil,
-            ownership: nil,
-            environment: request.environment,
-            storefront: nil,
-            region: nil,
-            originalTransactionID: request.originalTransactionID,
-            subscriptionGroup: group,
-            refundedAt: nil,
-            offersUsed: nil
-        )
+        var stated = StatedFacts()
+        stated.subscribedBefore = true
+        stated.environment = request.environment
+        stated.originalTransactionID = request.originalTransactionID
+        stated.subscriptionGroup = group
+        self.init(stated, at: now)
     }
 }

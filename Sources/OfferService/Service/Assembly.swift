@@ -20,20 +20,19 @@ struct Assembly: Sendable {
     /// `reload` is called when another instance reloads its files.
     init(
         _ opened: OpenedDatabase,
-        _ settings: Settings,
-        _ dependencies: Dependencies,
+        settings: Settings,
+        dependencies: Dependencies,
         reload: @escaping @Sendable () -> Void
     ) throws(ServiceError) {
         process = ProcessGauges(startedAt: dependencies.clock.now())
-        writing = WritingParts(opened, settings, dependencies)
+        writing = WritingParts(opened, settings: settings, dependencies: dependencies)
         trustsFurtherRoots = settings.appStoreRootsPath != nil
         watch = SealWatch(
             settings.sealWatch,
             seal: writing.seal,
             committer: writing.committer,
-            clock: dependencies.clock,
             status: dependencies.clockStatus,
-            log: dependencies.log
+            runtime: writing.runtime
         )
         stores = try StoreClients(
             settings,
@@ -75,12 +74,12 @@ struct Assembly: Sendable {
                 writing.current.value.callers.expiryGauge(at: writing.runtime.clock.now()),
                 Gauge(
                     "offer_signer_further_roots",
-                    "Whether roots are trusted beside Apple's own: 1 if so, which is for tests only",
+                    help: "Whether roots are trusted beside Apple's own: 1 if so, which is for tests only",
                     [.init(trustsFurtherRoots ? 1 : 0)]
                 ),
                 Gauge(
                     "offer_signer_log_lines_dropped_total",
-                    "Log lines that were left out because they were not read",
+                    help: "Log lines that were left out because they were not read",
                     type: "counter",
                     [.init(Double(writing.runtime.log.droppedLines))]
                 ),
@@ -89,11 +88,11 @@ struct Assembly: Sendable {
 }
 
 extension APICalls {
-    init(_ parts: Assembly, _ settings: Settings, _ dependencies: Dependencies) {
+    init(_ parts: Assembly, settings: Settings, dependencies: Dependencies) {
         let (writing, records, stores) = (parts.writing, parts.records, parts.stores)
         let play =
             dependencies.googlePlay ?? GooglePlaySources(purchases: stores.googlePlayAPI, push: stores.googlePush)
-        let deciding = OfferParts(writing, stores, play, settings, dependencies.verify)
+        let deciding = OfferParts(writing, stores: stores, play: play, settings: settings, verify: dependencies.verify)
         offers = OfferCalls(
             deciding,
             writing.admission,
@@ -104,7 +103,7 @@ extension APICalls {
             ),
             runtime: writing.runtime
         )
-        evidence = EvidenceCalls(writing, stores, play)
+        evidence = EvidenceCalls(writing, stores: stores, play: play)
         self.records = RecordCalls(parts, isLogPublic: settings.isLogPublic)
         switches = SwitchCalls(writing, records)
         signIn = ConsoleSignInCall(
@@ -120,7 +119,7 @@ extension APICalls {
         operation = OperationCalls(
             current: writing.current,
             health: writing.health,
-            metrics: writing.runtime.metrics,
+            counters: writing.runtime.metrics,
             seal: writing.seal,
             warnings: { parts.warnings },
             gauges: { parts.gauges }

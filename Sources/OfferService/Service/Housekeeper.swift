@@ -99,7 +99,7 @@ final class Housekeeper: Sendable {
             }
             return true
         } catch {
-            log(.warning, "callers and key states could not be read", ["reason": .text("\(error)")])
+            log(.warning, "callers and key states could not be read", with: ["reason": .text("\(error)")])
             return false
         }
     }

@@ -32,7 +32,7 @@ struct OpenedDatabase {
         } catch {
             throw .configuration(error)
         }
-        locks = try ServiceLocks(settings, ledger, dependencies.log)
+        locks = try ServiceLocks(settings, ledger: ledger, log: dependencies.log)
         do throws(StorageError) {
             connection = try dependencies.openForCommits(ledger)
             snapshot = try loaded.snapshot(connection)
@@ -41,7 +41,8 @@ struct OpenedDatabase {
         } catch {
             throw .database(error)
         }
-        log = try SignedLog.check(loaded, settings, connection, ledger)
+        let file = CheckpointFile(path: settings.checkpointPath)
+        log = try SignedLog.check(ledger, connection: connection, key: loaded.keys.logKey, file: file)
     }
 }
 
@@ -52,7 +53,7 @@ struct ServiceLocks: Sendable {
     /// Two services that share a database must not share this file; `nil` where none shares the database.
     private let checkpointFile: InstanceLock?
 
-    init(_ settings: Settings, _ ledger: LedgerAccess, _ log: Log) throws(ServiceError) {
+    init(_ settings: Settings, ledger: LedgerAccess, log: Log) throws(ServiceError) {
         do throws(CheckpointFileError) {
             let file = CheckpointFile(path: settings.checkpointPath)
             checkpointFile = ledger.isShared ? try Self.lock(file, log) : nil
@@ -68,7 +69,11 @@ struct ServiceLocks: Sendable {
             return try file.lock()
         } catch {
             guard !error.isInUse else { throw error }
-            log(.warning, "another service could use the same checkpoint file", ["reason": .text(error.description)])
+            log(
+                .warning,
+                "another service could use the same checkpoint file",
+                with: ["reason": .text(error.description)]
+            )
             return nil
         }
     }

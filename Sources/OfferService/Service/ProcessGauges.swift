@@ -15,26 +15,30 @@ struct ProcessGauges: Sendable {
         return [
             Gauge(
                 "offer_signer_build_info",
-                "The version of the program; always 1",
+                help: "The version of the program; always 1",
                 [.init(1, labels: [("version", Program.version), ("architecture", Self.architecture)])]
             ),
             Gauge(
                 "process_cpu_seconds_total",
-                "Processor time that the process has used, in seconds",
+                help: "Processor time that the process has used, in seconds",
                 type: "counter",
                 [.init(ProcessUsage.processorSeconds)]
             ),
-            Gauge("process_resident_memory_bytes", "Memory of the process", [.init(Double(memory.resident))]),
-            Gauge("process_virtual_memory_bytes", "Addresses that the process uses", [.init(Double(memory.virtual))]),
+            Gauge("process_resident_memory_bytes", help: "Memory of the process", [.init(Double(memory.resident))]),
+            Gauge(
+                "process_virtual_memory_bytes",
+                help: "Addresses that the process uses",
+                [.init(Double(memory.virtual))]
+            ),
             Gauge(
                 "process_start_time_seconds",
-                "When the process started, in seconds since 1970 UTC",
+                help: "When the process started, in seconds since 1970 UTC",
                 [.init(Double(startedAt.milliseconds) / 1000)]
             ),
-            Gauge("process_open_fds", "Open files and connections", [.init(Double(ProcessUsage.openFiles))]),
+            Gauge("process_open_fds", help: "Open files and connections", [.init(Double(ProcessUsage.openFiles))]),
             Gauge(
                 "process_max_fds",
-                "The most files and connections that may be open",
+                help: "The most files and connections that may be open",
                 [.init(Double(ProcessUsage.mostOpenFiles))]
             ),
         ]

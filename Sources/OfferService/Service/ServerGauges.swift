@@ -23,31 +23,35 @@ final class ServerGauges: Sendable {
         return [
             Gauge(
                 "offer_signer_waiting_requests",
-                "Requests that wait for a commit",
+                help: "Requests that wait for a commit",
                 [.init(Double(committer.waiting))]
             ),
-            Gauge("offer_signer_open_connections", "Open connections", [.init(Double(statistics.openConnections))]),
+            Gauge(
+                "offer_signer_open_connections",
+                help: "Open connections",
+                [.init(Double(statistics.openConnections))]
+            ),
             Gauge(
                 "offer_signer_accepted_connections_total",
-                "Connections accepted",
+                help: "Connections accepted",
                 type: "counter",
                 [.init(Double(statistics.acceptedConnections))]
             ),
             Gauge(
                 "offer_signer_evicted_connections_total",
-                "Connections of unknown clients that were closed to make room for others",
+                help: "Connections of unknown clients that were closed to make room for others",
                 type: "counter",
                 [.init(Double(statistics.evictedConnections))]
             ),
             Gauge(
                 "offer_signer_rejected_requests_total",
-                "Requests that the HTTP server turned away, by kind",
+                help: "Requests that the HTTP server turned away, by kind",
                 type: "counter",
                 rejections
             ),
             Gauge(
                 "offer_signer_tls_certificate_expiry_timestamp_seconds",
-                "When the TLS certificate in use expires, in seconds since 1970 UTC; absent without TLS",
+                help: "When the TLS certificate in use expires, in seconds since 1970 UTC; absent without TLS",
                 server.certificateExpiry.map { [.init(Double($0))] } ?? []
             ),
         ]

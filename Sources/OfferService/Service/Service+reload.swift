@@ -24,7 +24,7 @@ extension Service {
             membership?.note(policyName: loaded.catalog.policyName, keysDigest: loaded.keys.digest.hex)
             metrics.count(.reloads(succeeded: true))
             health.noteReload(refusedFor: nil)
-            log(.info, "configuration reloaded", ["policy": .text(loaded.catalog.policyName)])
+            log(.info, "configuration reloaded", with: ["policy": .text(loaded.catalog.policyName)])
             logWhatIsNotReady(current.value)
             return true
         } catch {
@@ -41,8 +41,8 @@ extension Service {
         case ServiceError.configuration(let error): issues = error.issues
         default: issues = []
         }
-        for issue in issues { log(.error, "configuration", ["issue": .text("\(issue)")]) }
-        if issues.isEmpty { log(.error, "configuration", ["issue": .text("\(error)")]) }
+        for issue in issues { log(.error, "configuration", with: ["issue": .text("\(issue)")]) }
+        if issues.isEmpty { log(.error, "configuration", with: ["issue": .text("\(error)")]) }
         log(.error, "reload refused; what was in force stays in force")
         let parts = issues.isEmpty ? [ConfigurationPart(error)] : settings.parts(of: issues)
         health.noteReload(refusedFor: parts)

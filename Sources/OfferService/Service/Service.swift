@@ -37,11 +37,11 @@ package final class Service: Sendable {
         locks = opened.locks
         connection = Handover(opened.connection)
         lastRecordedAt = opened.lastRecordedAt
-        assembly = try Assembly(opened, settings, dependencies, reload: reloading.start)
+        assembly = try Assembly(opened, settings: settings, dependencies: dependencies, reload: reloading.start)
         let (writing, noise) = (assembly.writing, assembly.records.noise)
         api = API(
             current: writing.current,
-            calls: APICalls(assembly, settings, dependencies),
+            calls: APICalls(assembly, settings: settings, dependencies: dependencies),
             noise: noise,
             runtime: writing.runtime
         )
@@ -65,7 +65,7 @@ package final class Service: Sendable {
         writing.health.watch(pulse)
         reloading.set { [weak self] in self?.readAnew() ?? false }
         for warning in opened.loaded.warningsToLog {
-            dependencies.log(.warning, "configuration", ["issue": .text("\(warning)")])
+            dependencies.log(.warning, "configuration", with: ["issue": .text("\(warning)")])
         }
     }
 
@@ -85,7 +85,7 @@ package final class Service: Sendable {
     package func start(without left: Set<ServicePart.Name> = []) throws(ServiceError) {
         try running.start(parts.filter { !left.contains($0.name) })
         if !left.contains(.server) {
-            log(.info, "listening", ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
+            log(.info, "listening", with: ["address": .text(settings.listen.host), "port": .integer(Int64(port))])
         }
         logWhatIsNotReady(current.value)
     }
@@ -93,7 +93,11 @@ package final class Service: Sendable {
     func logWhatIsNotReady(_ snapshot: Snapshot) {
         let obstacles = health.obstacles(snapshot, sealedBy: seal.causes, isCutOff: seal.isCutOff)
         for obstacle in obstacles + health.warnings(snapshot) + assembly.furtherRoots {
-            log(.warning, "not all is ready", ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)])
+            log(
+                .warning,
+                "not all is ready",
+                with: ["obstacle": .text(obstacle.name), "detail": .text(obstacle.detail)]
+            )
         }
     }
 
@@ -104,7 +108,7 @@ package final class Service: Sendable {
         do {
             try manager.tell(state)
         } catch {
-            log(.warning, "the service manager could not be told", ["reason": .text(error.description)])
+            log(.warning, "the service manager could not be told", with: ["reason": .text(error.description)])
         }
     }
 

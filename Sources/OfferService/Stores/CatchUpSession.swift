@@ -62,36 +62,20 @@ package final class CatchUpSession: Sendable {
         let metrics = Metrics()
         // The tallies report what happens.
         let log = Log(level: .error, clock: clock, sink: { _ in })
-        let connection: any DatabaseConnection
-        do throws(StorageError) {
-            connection = try ledger.open()
-            current = CurrentSnapshot(try loaded.snapshot(connection))
-        } catch {
-            throw .ledger(.database(error))
-        }
-        do { try loaded.adoptEpochs(in: ledger) } catch { throw .service(error) }
-        do { try loaded.catalog.note(in: ledger) } catch { throw .ledger(.database(error)) }
+        let runtime = Runtime(clock: clock, random: random, metrics: metrics, log: log)
+        let (connection, snapshot) = try Self.open(ledger, for: loaded)
+        current = CurrentSnapshot(snapshot)
         committer = Committer(
             clock: clock,
             observer: metrics,
             database: CommitterDatabase(place: ledger.place(), open: ledger.open)
         )
         do throws(ServiceError) {
-            stores = try StoreClients(
-                settings,
-                current: current,
-                committer: committer,
-                runtime: Runtime(clock: clock, random: random, metrics: metrics, log: log)
-            )
+            stores = try StoreClients(settings, current: current, committer: committer, runtime: runtime)
         } catch {
             throw .service(error)
         }
-        let receiver = NotificationReceiver(
-            store: stores.appStore,
-            committer: committer,
-            metrics: metrics,
-            log: log
-        )
+        let receiver = NotificationReceiver(store: stores.appStore, committer: committer, metrics: metrics, log: log)
         catchUp = NotificationCatchUp(
             api: stores.appStoreAPI,
             receiver: receiver,
@@ -101,6 +85,23 @@ package final class CatchUpSession: Sendable {
         )
         committer.start(on: connection)
         do { try stores.start() } catch { throw .service(.client(error)) }
+    }
+
+    /// Opens the database, and records in it the epochs and the catalog that are used from here on.
+    private static func open(
+        _ ledger: LedgerAccess,
+        for loaded: LoadedConfiguration
+    ) throws(CatchUpError) -> (connection: any DatabaseConnection, snapshot: Snapshot) {
+        let opened: (connection: any DatabaseConnection, snapshot: Snapshot)
+        do throws(StorageError) {
+            let connection = try ledger.open()
+            opened = (connection, try loaded.snapshot(connection))
+        } catch {
+            throw .ledger(.database(error))
+        }
+        do { try loaded.adoptEpochs(in: ledger) } catch { throw .service(error) }
+        do { try loaded.catalog.note(in: ledger) } catch { throw .ledger(.database(error)) }
+        return opened
     }
 
     /// Ends every thread.

@@ -55,23 +55,15 @@ package final class StoreClients: Sendable {
             runtime: runtime.stores,
             origins: settings.appStoreOrigins
         )
-        appStore = AppStore(
-            authenticator: revocation.map { [verifier] in RevocationAwareAuthenticator(verifier, $0.monitor) }
-                ?? verifier,
-            api: appStoreAPI
-        )
+        appStore = AppStore(authenticator: Self.authenticator(verifier, revocation), api: appStoreAPI)
         googlePlayAPI = GooglePlayAPI(
             gateway: gateway,
             signer: Self.assertionSigner(current, committer),
-            clock: runtime.clock,
-            log: runtime.log,
+            runtime: runtime.stores,
             origins: settings.googleOrigins
         )
         playCatalogs = PlayCatalogs(listing: googlePlayAPI, metrics: runtime.metrics, log: runtime.log)
-        let keys = GoogleSigningKeys(gateway: gateway, origin: settings.googleOrigins.certs, log: runtime.log)
-        googlePush = settings.googlePush.map {
-            GooglePushAuthenticator(expecting: $0, keys: keys, clock: runtime.clock)
-        }
+        googlePush = settings.pushAuthenticator(through: gateway, runtime: runtime)
     }
 
     /// Starts the threads that send requests; all of them, or none.
@@ -100,6 +92,14 @@ package final class StoreClients: Sendable {
     package var gauges: [Gauge] {
         [gateway.breakerGauge] + client.statistics.gauges + verifier.statistics.gauges
             + (revocation?.monitor.gauges ?? []) + playCatalogs.gauges(at: clock.now())
+    }
+
+    /// Checks revocation too, unless that is off.
+    private static func authenticator(
+        _ verifier: SignedDataVerifier,
+        _ revocation: Revocation?
+    ) -> any SignedDataAuthenticator {
+        revocation.map { RevocationAwareAuthenticator(verifier, $0.monitor) } ?? verifier
     }
 
     /// Signs with the key in force, once its use is on record.
@@ -149,5 +149,11 @@ extension Settings {
             allowsPlainHTTP: ([appStoreOrigins.production, appStoreOrigins.sandbox] + googleOrigins.all)
                 .contains { $0.scheme == .http }
         )
+    }
+
+    /// Authenticates the notifications of Google Play; `nil` accepts none.
+    fileprivate func pushAuthenticator(through gateway: StoreGateway, runtime: Runtime) -> GooglePushAuthenticator? {
+        let keys = GoogleSigningKeys(gateway: gateway, origin: googleOrigins.certs, log: runtime.log)
+        return googlePush.map { GooglePushAuthenticator(expecting: $0, keys: keys, clock: runtime.clock) }
     }
 }

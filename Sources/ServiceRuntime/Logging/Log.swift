@@ -85,20 +85,20 @@ package final class Log: Sendable {
     package func callAsFunction(
         _ level: LogLevel,
         _ message: StaticString,
-        _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
+        with values: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:],
         tone: LogTone = .plain
     ) {
         guard level.rawValue >= self.level.rawValue else { return }
-        write(level, message, tone, values: values())
+        write(level, message, with: values(), tone: tone)
     }
 
     private func write(
         _ level: LogLevel,
         _ message: StaticString,
-        _ tone: LogTone = .plain,
-        values: some Collection<(key: StaticString, value: LogValue)>
+        with values: some Collection<(key: StaticString, value: LogValue)>,
+        tone: LogTone = .plain
     ) {
-        sink(style.line(clock.now(), level, message, tone, values))
+        sink(style.line(level, message, at: clock.now(), with: values, tone: tone))
     }
 
     /// Logs something that callers may bring about without end: once a minute for each reason and app.
@@ -109,11 +109,11 @@ package final class Log: Sendable {
         _ message: StaticString,
         reason: String,
         app: String? = nil,
-        _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]
+        with values: @autoclosure () -> KeyValuePairs<StaticString, LogValue> = [:]
     ) {
         guard admits(level, Cause(message: "\(message)", reason: reason, app: app ?? "")) else { return }
         let app: [(key: StaticString, value: LogValue)] = app.map { [("app", .text($0))] } ?? []
-        write(level, message, values: [("reason", .text(reason))] + app + Array(values()))
+        write(level, message, with: [("reason", .text(reason))] + app + Array(values()))
     }
 
     /// Logs these values alone, once a minute for each cause.
@@ -121,10 +121,10 @@ package final class Log: Sendable {
         _ level: LogLevel,
         _ message: StaticString,
         of cause: String,
-        _ values: @autoclosure () -> KeyValuePairs<StaticString, LogValue>
+        with values: @autoclosure () -> KeyValuePairs<StaticString, LogValue>
     ) {
         guard admits(level, Cause(message: "\(message)", reason: cause, app: "")) else { return }
-        write(level, message, values: values())
+        write(level, message, with: values())
     }
 
     private func admits(_ level: LogLevel, _ cause: Cause) -> Bool {

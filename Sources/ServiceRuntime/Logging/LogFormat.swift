@@ -44,23 +44,23 @@ package struct LogStyle: Hashable, Sendable {
 
     /// One line with its end.
     func line(
-        _ time: Timestamp,
         _ level: LogLevel,
         _ message: StaticString,
-        _ tone: LogTone,
-        _ values: some Collection<(key: StaticString, value: LogValue)>
+        at time: Timestamp,
+        with values: some Collection<(key: StaticString, value: LogValue)>,
+        tone: LogTone
     ) -> [UInt8] {
         switch format {
-        case .json: jsonLine(time, level, message, values)
-        case .text: textLine(time, level, message, tone, values)
+        case .json: jsonLine(level, message, at: time, with: values)
+        case .text: textLine(level, message, at: time, with: values, tone: tone)
         }
     }
 
     private func jsonLine(
-        _ time: Timestamp,
         _ level: LogLevel,
         _ message: StaticString,
-        _ values: some Collection<(key: StaticString, value: LogValue)>
+        at time: Timestamp,
+        with values: some Collection<(key: StaticString, value: LogValue)>
     ) -> [UInt8] {
         var writer = JSONWriter(reserving: 384)
         writer.beginObject()
@@ -83,15 +83,15 @@ package struct LogStyle: Hashable, Sendable {
     }
 
     private func textLine(
-        _ time: Timestamp,
         _ level: LogLevel,
         _ message: StaticString,
-        _ tone: LogTone,
-        _ values: some Collection<(key: StaticString, value: LogValue)>
+        at time: Timestamp,
+        with values: some Collection<(key: StaticString, value: LogValue)>,
+        tone: LogTone
     ) -> [UInt8] {
         let name = level.name.uppercased()
         let word = name + String(repeating: " ", count: max(0, 7 - name.count))
-        var text = "\(time.rfc3339) \(colored(word, level, tone)) \(colored("\(message)", level, tone))"
+        var text = "\(time.rfc3339) \(colored(word, as: level, tone)) \(colored("\(message)", as: level, tone))"
         for (name, value) in values {
             switch value {
             case .text(let value): text += "  \(name)=\(Self.shown(value))"
@@ -102,7 +102,7 @@ package struct LogStyle: Hashable, Sendable {
         return Array((text + "\n").utf8)
     }
 
-    private func colored(_ text: String, _ level: LogLevel, _ tone: LogTone) -> String {
+    private func colored(_ text: String, as level: LogLevel, _ tone: LogTone) -> String {
         guard isColored else { return text }
         let code =
             switch (tone, level) {

@@ -24,7 +24,7 @@ package struct Gauge: Sendable {
     /// One for each set of labels; none while the value is not known.
     package let samples: [Sample]
 
-    package init(_ name: String, _ help: String, type: String = "gauge", _ samples: [Sample]) {
+    package init(_ name: String, help: String, type: String = "gauge", _ samples: [Sample]) {
         self.name = name
         self.help = help
         self.type = type

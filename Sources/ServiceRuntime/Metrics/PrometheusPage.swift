@@ -9,19 +9,19 @@ package struct PrometheusPage {
     package init() {}
 
     /// Adds a counter or a gauge.
-    package mutating func add(_ name: String, _ help: String, _ type: String, _ samples: [Gauge.Sample]) {
-        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-        let lines = samples.map { "\(name)\(Self.labels($0.labels)) \(Self.number($0.value))\n" }
+    package mutating func add(_ gauge: Gauge) {
+        text += "# HELP \(gauge.name) \(gauge.help)\n# TYPE \(gauge.name) \(gauge.type)\n"
+        let lines = gauge.samples.map { "\(gauge.name)\(Self.labels($0.labels)) \(Self.number($0.value))\n" }
         for line in lines.sorted() { text += line }
     }
 
     /// Adds a histogram.
-    package mutating func add(_ name: String, _ help: String, _ histograms: [(labels: [(String, String)], Histogram)]) {
+    package mutating func add(_ name: String, help: String, _ histograms: [(labels: [(String, String)], Histogram)]) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) histogram\n"
-        for block in histograms.map({ Self.lines(name, $0.labels, $0.1) }).sorted() { text += block }
+        for block in histograms.map({ Self.lines(of: $0.1, name: name, labels: $0.labels) }).sorted() { text += block }
     }
 
-    private static func lines(_ name: String, _ own: [(String, String)], _ histogram: Histogram) -> String {
+    private static func lines(of histogram: Histogram, name: String, labels own: [(String, String)]) -> String {
         var lines = ""
         var running = 0
         for (bound, count) in zip(histogram.bounds, histogram.counts) {

@@ -49,21 +49,22 @@ package struct OfferFields: Sendable, Hashable {
 
     func filled(from other: OfferFields) -> OfferFields {
         var fields = self
-        func value(_ own: String?, _ received: String?, _ member: String) -> String? {
+        func value(_ own: String?, or received: String?, of member: String) -> String? {
             own ?? (nothing.contains(member) ? nil : received)
         }
-        fields.bundleID = value(bundleID, other.bundleID, "bundleId")
-        fields.keyID = value(keyID, other.keyID, "keyIdentifier")
-        fields.productID = value(productID, other.productID, "productId")
-        fields.offerID = value(offerID, other.offerID, "offerId")
+        fields.bundleID = value(bundleID, or: other.bundleID, of: "bundleId")
+        fields.keyID = value(keyID, or: other.keyID, of: "keyIdentifier")
+        fields.productID = value(productID, or: other.productID, of: "productId")
+        fields.offerID = value(offerID, or: other.offerID, of: "offerId")
         if appAccountToken == nil, applicationUsername == nil {
-            fields.appAccountToken = value(nil, other.appAccountToken, "appAccountToken")
+            fields.appAccountToken = value(nil, or: other.appAccountToken, of: "appAccountToken")
             // An app that received a token and attached none attached nothing in its place either.
             let hasDropped = other.appAccountToken != nil && fields.appAccountToken == nil
-            fields.applicationUsername = hasDropped ? nil : value(nil, other.applicationUsername, "applicationUsername")
+            fields.applicationUsername =
+                hasDropped ? nil : value(nil, or: other.applicationUsername, of: "applicationUsername")
         }
-        fields.nonce = value(nonce, other.nonce, "nonce")
-        fields.timestamp = value(timestamp, other.timestamp, "timestamp")
+        fields.nonce = value(nonce, or: other.nonce, of: "nonce")
+        fields.timestamp = value(timestamp, or: other.timestamp, of: "timestamp")
         fields.nothing.formUnion(other.nothing)
         return fields
     }

@@ -138,12 +138,12 @@ extension Variations {
     func visit(_ stage: SignatureSearch.Stage, _ body: Visitor) -> Bool {
         bases.allSatisfy { base in
             switch stage {
-            case .exact: visit(base, [], body)
-            case .local: local.allSatisfy { visit(base, [$0], body) }
-            case .milliseconds: milliseconds.allSatisfy { visit(base, [$0], body) }
-            case .names: names.allSatisfy { visit(base, [$0], body) }
+            case .exact: visit(base, with: [], body)
+            case .local: local.allSatisfy { visit(base, with: [$0], body) }
+            case .milliseconds: milliseconds.allSatisfy { visit(base, with: [$0], body) }
+            case .names: names.allSatisfy { visit(base, with: [$0], body) }
             case .localPairs: visitPairs(base, body)
-            case .listings: listings.allSatisfy { visit(base, [$0], body) }
+            case .listings: listings.allSatisfy { visit(base, with: [$0], body) }
             case .millisecondPairs: visitMilliseconds(base, body)
             case .namePairs: visitNames(base, body)
             }
@@ -156,7 +156,7 @@ extension Variations {
         let frequent = frequent
         for (place, first) in frequent.enumerated() {
             for second in frequent[(place + 1)...] where second.dimension != first.dimension {
-                guard visit(base, [first, second], body) else { return false }
+                guard visit(base, with: [first, second], body) else { return false }
             }
         }
         return true
@@ -165,7 +165,7 @@ extension Variations {
     private func visitMilliseconds(_ base: Base, _ body: Visitor) -> Bool {
         let mostFrequent: [SignatureFault] = [.nonceCase, .tokenCase]
         return mostFrequent.compactMap { fault in frequent.first { $0.faults == [fault] } }
-            .allSatisfy { second in milliseconds.allSatisfy { visit(base, [$0, second], body) } }
+            .allSatisfy { second in milliseconds.allSatisfy { visit(base, with: [$0, second], body) } }
     }
 
     /// One name of the catalog beside another mistake.
@@ -177,7 +177,7 @@ extension Variations {
                 listings.isEmpty || name.dimension == .bundleID || other.dimension == .bundleID
             }
             for second in frequent + others where second.dimension != name.dimension {
-                guard visit(base, [name, second], body) else { return false }
+                guard visit(base, with: [name, second], body) else { return false }
             }
         }
         return true
@@ -186,7 +186,7 @@ extension Variations {
     /// How many other names of the catalog each one is tried with.
     private static var mostNamesTogether: Int { 12 }
 
-    private func visit(_ base: Base, _ variations: [Variation], _ body: Visitor) -> Bool {
+    private func visit(_ base: Base, with variations: [Variation], _ body: Visitor) -> Bool {
         var form = base.form
         for variation in variations { variation.change(&form) }
         guard form != base.form || variations.isEmpty else { return true }

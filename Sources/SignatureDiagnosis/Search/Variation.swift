@@ -17,7 +17,7 @@ struct Variation: Sendable {
         _ dimension: Dimension,
         _ faults: SignatureFault...,
         isFrequent: Bool = true,
-        _ change: @escaping @Sendable (inout PayloadForm) -> Void
+        change: @escaping @Sendable (inout PayloadForm) -> Void
     ) {
         self.dimension = dimension
         self.faults = faults
@@ -26,7 +26,7 @@ struct Variation: Sendable {
     }
 
     /// A change of one field.
-    init(_ field: PayloadForm.Field, _ fault: SignatureFault, isFrequent: Bool = true, _ text: String) {
+    init(_ field: PayloadForm.Field, _ fault: SignatureFault, isFrequent: Bool = true, text: String) {
         let bytes = Array(text.utf8)
         self.init(Dimension(field), fault, isFrequent: isFrequent) { $0[field] = bytes }
     }

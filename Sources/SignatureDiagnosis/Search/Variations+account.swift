@@ -15,28 +15,28 @@ extension Variations {
         let names =
             [fields[.account], fields.applicationUsername, report.received.appAccountToken]
             + [report.received.applicationUsername] + report.customerNames
-        for name in names.compactMap(\.self) { add(.account, .tokenObfuscated, Self.uuid(byMD5Of: name)) }
+        for name in names.compactMap(\.self) { add(.account, .tokenObfuscated, texts: Self.uuid(byMD5Of: name)) }
     }
 
     private mutating func addForms(ofToken token: String) {
-        add(.account, .tokenCase, token.uppercased(), token)
-        add(.account, .tokenForm, token.lowercased().replacing("-", with: ""))
-        add(.account, .tokenForm, isFrequent: false, token.uppercased().replacing("-", with: ""))
-        add(.account, .tokenNotSigned, "")
+        add(.account, .tokenCase, texts: token.uppercased(), token)
+        add(.account, .tokenForm, texts: token.lowercased().replacing("-", with: ""))
+        add(.account, .tokenForm, isFrequent: false, texts: token.uppercased().replacing("-", with: ""))
+        add(.account, .tokenNotSigned, texts: "")
         for name in [fields.applicationUsername, report.received.applicationUsername].compactMap(\.self)
         where !Self.isObfuscated(token, of: name) {
-            add(.account, .usernameSigned, name, name.lowercased(), Self.trimmed(name))
+            add(.account, .usernameSigned, texts: name, name.lowercased(), Self.trimmed(name))
         }
     }
 
     private mutating func addForms(ofName name: String) {
         let trimmed = Self.trimmed(name)
-        add(.account, .usernameForm, name.lowercased(), trimmed, name.uppercased(), name + " ")
-        add(.account, .usernameForm, isFrequent: false, " " + name, name + "\n", trimmed.lowercased())
+        add(.account, .usernameForm, texts: name.lowercased(), trimmed, name.uppercased(), name + " ")
+        add(.account, .usernameForm, isFrequent: false, texts: " " + name, name + "\n", trimmed.lowercased())
         for form in [name, trimmed, name.lowercased()] {
-            add(.account, .usernameForm, isFrequent: form == name, Self.text(form._nfc), Self.text(form._nfd))
+            add(.account, .usernameForm, isFrequent: form == name, texts: Self.text(form._nfc), Self.text(form._nfd))
         }
-        add(.account, .tokenNotSigned, "")
+        add(.account, .tokenNotSigned, texts: "")
     }
 
     /// The names of the customer that the app did not attach.
@@ -44,14 +44,14 @@ extension Variations {
         let others = [report.received.appAccountToken, report.received.applicationUsername] + report.customerNames
         for other in others.compactMap(\.self) {
             guard let attached else {
-                add(.account, .tokenNotAttached, other, other.lowercased())
+                add(.account, .tokenNotAttached, texts: other, other.lowercased())
                 continue
             }
             guard Self.folded(other) != Self.folded(attached) else { continue }
             let isID = report.customerNames.contains(other) && fields.appAccountToken != nil
             let fault: SignatureFault = isID ? .customerIDSigned : .otherTokenSigned
             let isObfuscated = Self.isObfuscated(attached, of: other)
-            add(.account, isObfuscated ? .tokenObfuscated : fault, other, other.lowercased())
+            add(.account, isObfuscated ? .tokenObfuscated : fault, texts: other, other.lowercased())
         }
     }
 

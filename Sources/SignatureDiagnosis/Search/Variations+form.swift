@@ -72,9 +72,9 @@ extension Variations {
         for field in PayloadForm.Field.allCases {
             for text in Self.placeholders {
                 let isFrequent = Self.oftenLacking.contains(field) && ["undefined", "null"].contains(text)
-                add(field, .placeholder, isFrequent: isFrequent, text)
+                add(field, .placeholder, isFrequent: isFrequent, texts: text)
             }
-            if field != .account { add(field, .placeholder, isFrequent: Self.oftenLacking.contains(field), "") }
+            if field != .account { add(field, .placeholder, isFrequent: Self.oftenLacking.contains(field), texts: "") }
         }
         // What a request lacked, it often lacked together.
         let sets: [[PayloadForm.Field]] = [

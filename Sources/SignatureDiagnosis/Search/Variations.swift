@@ -35,7 +35,7 @@ struct Variations {
         fields = report.effective
         (bases, hasAllBases) = Self.bases(fields, knowledge)
         milliseconds = (fields.timestamp.map { Timestamps.milliseconds(within: $0) } ?? [])
-            .map { Variation(.timestamp, .timestampAttached, $0) }
+            .map { Variation(.timestamp, .timestampAttached, text: $0) }
         for field in PayloadForm.Field.allCases where !fields.unknown.contains(field) {
             seen[field] = bases.first.map { [$0.form[field]] } ?? []
         }
@@ -52,10 +52,10 @@ struct Variations {
         _ field: PayloadForm.Field,
         _ fault: SignatureFault,
         isFrequent: Bool = true,
-        _ texts: String?...
+        texts: String?...
     ) {
         for text in texts.compactMap(\.self) where seen[field, default: []].insert(Array(text.utf8)).inserted {
-            local.append(Variation(field, fault, isFrequent: isFrequent, text))
+            local.append(Variation(field, fault, isFrequent: isFrequent, text: text))
         }
     }
 
@@ -64,82 +64,84 @@ struct Variations {
     private mutating func addNonces() {
         let received = report.received.nonce
         guard let nonce = fields.nonce else {
-            return add(.nonce, .missingParameters, received?.lowercased())
+            return add(.nonce, .missingParameters, texts: received?.lowercased())
         }
         let other: SignatureFault = .otherNonce
-        add(.nonce, .nonceCase, nonce.uppercased(), nonce)
-        add(.nonce, .nonceForm, nonce.lowercased().replacing("-", with: ""))
-        add(.nonce, .nonceForm, isFrequent: false, nonce.uppercased().replacing("-", with: ""))
+        add(.nonce, .nonceCase, texts: nonce.uppercased(), nonce)
+        add(.nonce, .nonceForm, texts: nonce.lowercased().replacing("-", with: ""))
+        add(.nonce, .nonceForm, isFrequent: false, texts: nonce.uppercased().replacing("-", with: ""))
         for text in [received].compactMap(\.self) + knowledge.recordedNonces
         where text.lowercased() != nonce.lowercased() {
-            add(.nonce, other, text.lowercased(), text.uppercased())
+            add(.nonce, other, texts: text.lowercased(), text.uppercased())
         }
     }
 
     private mutating func addTimestamps() {
         let received = report.received.timestamp
         guard let text = fields.timestamp else {
-            return add(.timestamp, .missingParameters, received.map(Timestamps.plain))
+            return add(.timestamp, .missingParameters, texts: received.map(Timestamps.plain))
         }
         for other in [received].compactMap(\.self) + knowledge.recordedTimestamps {
             let isOneInstant = Timestamps.areOneInstant(text, other) || !Timestamps.isPlain(text)
-            add(.timestamp, isOneInstant ? .timestampAttached : .otherTimestamp, Timestamps.plain(other))
+            add(.timestamp, isOneInstant ? .timestampAttached : .otherTimestamp, texts: Timestamps.plain(other))
         }
         for (place, (fault, variant)) in Timestamps.units(of: text).enumerated() {
-            add(.timestamp, fault, isFrequent: place < 8, variant)
+            add(.timestamp, fault, isFrequent: place < 8, texts: variant)
         }
     }
 
     // MARK: - Names
 
     private mutating func addNames() {
-        addReceived(.keyID, .otherKeyIDAttached, report.received.keyID)
-        if fields.keyID != nil { for id in knowledge.keyIDs { add(.keyID, .keyIDInPayload, id) } }
-        add(.keyID, .keyIDInPayload, isFrequent: false, fields.keyID?.lowercased())
-        addReceived(.bundleID, .otherBundleAttached, report.received.bundleID)
+        addReceived(report.received.keyID, in: .keyID, as: .otherKeyIDAttached)
+        if fields.keyID != nil { for id in knowledge.keyIDs { add(.keyID, .keyIDInPayload, texts: id) } }
+        add(.keyID, .keyIDInPayload, isFrequent: false, texts: fields.keyID?.lowercased())
+        addReceived(report.received.bundleID, in: .bundleID, as: .otherBundleAttached)
         if let id = fields.bundleID { addBundles(like: id) }
-        addReceived(.productID, .otherProductAttached, report.received.productID)
-        addReceived(.offerID, .otherOfferAttached, report.received.offerID)
+        addReceived(report.received.productID, in: .productID, as: .otherProductAttached)
+        addReceived(report.received.offerID, in: .offerID, as: .otherOfferAttached)
     }
 
     /// What the app was given where it attached something else, or nothing.
-    private mutating func addReceived(_ field: PayloadForm.Field, _ fault: SignatureFault, _ received: String?) {
+    private mutating func addReceived(_ received: String?, in field: PayloadForm.Field, as fault: SignatureFault) {
         guard !fields.unknown.contains(field) else { return }
-        add(field, fields[field] == nil ? .missingParameters : fault, received)
+        add(field, fields[field] == nil ? .missingParameters : fault, texts: received)
     }
 
     /// Ids of builds and targets beside an app's.
     private mutating func addBundles(like id: String) {
-        add(.bundleID, .bundleOfOtherApp, "maccatalyst." + id)
-        if id.hasPrefix("maccatalyst.") { add(.bundleID, .bundleOfOtherApp, String(id.dropFirst(12))) }
+        add(.bundleID, .bundleOfOtherApp, texts: "maccatalyst." + id)
+        if id.hasPrefix("maccatalyst.") { add(.bundleID, .bundleOfOtherApp, texts: String(id.dropFirst(12))) }
         let parts = id.split(separator: ".", omittingEmptySubsequences: false)
-        if parts.count > 2 { add(.bundleID, .bundleOfOtherApp, parts.dropLast().joined(separator: ".")) }
-        for ending in ["dev", "beta", "debug", "staging"] { add(.bundleID, .bundleOfOtherApp, "\(id).\(ending)") }
+        if parts.count > 2 { add(.bundleID, .bundleOfOtherApp, texts: parts.dropLast().joined(separator: ".")) }
+        for ending in ["dev", "beta", "debug", "staging"] {
+            add(.bundleID, .bundleOfOtherApp, texts: "\(id).\(ending)")
+        }
         let others = [
             ".test", ".qa", ".internal", ".watchkitapp", ".watchkitapp.watchkitextension", ".extension", ".widget",
             ".Debug", ".Dev", ".Beta", ".Staging", "-dev", "-beta", "-debug", "-staging", "Dev", "Beta",
             ".NotificationService", ".adhoc", ".enterprise",
         ]
-        for ending in others { add(.bundleID, .bundleOfOtherApp, isFrequent: false, id + ending) }
+        for ending in others { add(.bundleID, .bundleOfOtherApp, isFrequent: false, texts: id + ending) }
         for ending in others + ["dev", "beta", "debug", "staging"] where id.hasSuffix(ending) {
-            add(.bundleID, .bundleOfOtherApp, isFrequent: false, String(id.dropLast(ending.count)))
+            add(.bundleID, .bundleOfOtherApp, isFrequent: false, texts: String(id.dropLast(ending.count)))
         }
-        add(.bundleID, .bundleOfOtherApp, isFrequent: false, id.lowercased())
+        add(.bundleID, .bundleOfOtherApp, isFrequent: false, texts: id.lowercased())
     }
 
     /// The names of the catalog, the report's own app and product first.
     private mutating func addCatalog() {
-        func others(_ field: PayloadForm.Field, _ fault: SignatureFault, _ ids: [String]) -> [Variation] {
+        func others(_ ids: [String], in field: PayloadForm.Field, as fault: SignatureFault) -> [Variation] {
             guard let own = fields[field] else { return [] }
             return ids.filter { $0 != own && seen[field]?.contains(Array($0.utf8)) != true }
-                .map { Variation(field, fault, $0) }
+                .map { Variation(field, fault, text: $0) }
         }
-        names = others(.bundleID, .bundleOfOtherApp, knowledge.bundleIDs)
+        names = others(knowledge.bundleIDs, in: .bundleID, as: .bundleOfOtherApp)
         let product = fields.productID ?? ""
         let ownOffers = knowledge.offersByProduct[product] ?? []
-        names += others(.offerID, .otherOffer, ownOffers.sorted())
-        names += others(.productID, .otherProduct, knowledge.productIDs)
-        names += others(.offerID, .otherOffer, knowledge.offerIDs.filter { !ownOffers.contains($0) })
+        names += others(ownOffers.sorted(), in: .offerID, as: .otherOffer)
+        names += others(knowledge.productIDs, in: .productID, as: .otherProduct)
+        names += others(knowledge.offerIDs.filter { !ownOffers.contains($0) }, in: .offerID, as: .otherOffer)
         guard let offer = fields.offerID, fields.productID != nil else { return }
         for (other, offers) in knowledge.offersByProduct.sorted(by: { $0.key < $1.key }) where other != product {
             for id in offers.sorted() where id != offer {

@@ -274,7 +274,8 @@ extension PostgreSQLConnection {
                 awaitsSchema = true
                 return try session.executeOnce(text)
             }
-            try execute(statement(.alone, sql, sql.values, types) { text }, PostgreSQLValues(sql.values), for: question)
+            let statement = statement(as: .alone, for: sql, values: sql.values, types: types) { text }
+            try execute(statement, PostgreSQLValues(sql.values), for: question)
         } catch {
             throw noted(error)
         }
@@ -290,7 +291,7 @@ extension PostgreSQLConnection {
     ) throws(StorageError) {
         try sendBuffered()
         _ = try text(of: sql)
-        let statement = statement(form, sql, many.samples, many.types) {
+        let statement = statement(as: form, for: sql, values: many.samples, types: many.types) {
             insertion.map { PostgreSQLText($0, many.samples) } ?? PostgreSQLText(asking: sql.text, many.samples)
         }
         do throws(StorageError) { try execute(statement, many.values, for: question) } catch { throw noted(error) }
@@ -337,10 +338,10 @@ extension PostgreSQLConnection {
     }
 
     private func statement(
-        _ form: PostgreSQLForm,
-        _ sql: SQL,
-        _ values: [SQLValue],
-        _ types: [UInt32],
+        as form: PostgreSQLForm,
+        for sql: SQL,
+        values: [SQLValue],
+        types: [UInt32],
         _ text: () -> PostgreSQLText
     ) -> PostgreSQLStatement {
         let kinds = values.reduce(0) { $0 << 3 | $1.kind }

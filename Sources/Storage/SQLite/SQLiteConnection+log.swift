@@ -25,10 +25,10 @@ extension SQLiteConnection: WriteAheadLogging {
 
 /// Called by SQLite within a commit.
 private func logHasGrown(
-    _ context: UnsafeMutableRawPointer?,
-    _: OpaquePointer?,
-    _: UnsafePointer<CChar>?,
-    _ pages: Int32
+    context: UnsafeMutableRawPointer?,
+    connection _: OpaquePointer?,
+    database _: UnsafePointer<CChar>?,
+    pages: Int32
 ) -> Int32 {
     guard let context = unsafe context else { return SQLITE_OK }
     unsafe Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue().pagesInLog = Int(pages)

@@ -199,14 +199,14 @@ extension SQLiteConnection {
     /// Reads back the settings on which durability and integrity rest, and with them the database's first page.
     private func verify() throws(StorageError) {
         if access == .readWrite {
-            try require(SQL("PRAGMA journal_mode"), .text("wal"), "journal_mode")
-            try require(SQL("PRAGMA synchronous"), .integer(2), "synchronous")
-            try require(SQL("PRAGMA foreign_keys"), .integer(1), "foreign_keys")
+            try require(SQL("PRAGMA journal_mode"), is: .text("wal"), name: "journal_mode")
+            try require(SQL("PRAGMA synchronous"), is: .integer(2), name: "synchronous")
+            try require(SQL("PRAGMA foreign_keys"), is: .integer(1), name: "foreign_keys")
         }
         _ = try first(SQL("SELECT count(*) FROM sqlite_schema")) { $0.integer(0) }
     }
 
-    private func require(_ sql: SQL, _ value: SQLValue, _ name: String) throws(StorageError) {
+    private func require(_ sql: SQL, is value: SQLValue, name: String) throws(StorageError) {
         let found = try first(sql) { $0.value(0) } ?? .null
         guard found == value else { throw .settingRefused(name: name, value: "\(found)") }
     }

@@ -87,14 +87,14 @@ package final class AppStore: Sendable {
         if !question.needs.isDisjoint(with: .fromStatuses) {
             let answer = try await api.subscriptionStatuses(of: question.transactionID, asking)
             let place = AnswerPlace(app: question.app, environment: answer.environment)
-            evidence = try await verified(question.party, evidence) { evidence throws(StoreError) in
+            evidence = try await verified(evidence, for: question.party) { evidence throws(StoreError) in
                 try self.add(answer.answer, of: place, to: &evidence, at: now)
             }
         }
         if !question.needs.isDisjoint(with: .fromHistory) {
             let answer = try await api.transactionHistory(of: question.transactionID, asking, .subscriptions)
             let place = AnswerPlace(app: question.app, environment: answer.environment)
-            evidence = try await verified(question.party, evidence) { evidence throws(StoreError) in
+            evidence = try await verified(evidence, for: question.party) { evidence throws(StoreError) in
                 try self.add(answer.answer, of: place, to: &evidence, at: now)
             }
         }
@@ -118,9 +118,9 @@ package final class AppStore: Sendable {
 
     /// Adds to evidence what an answer has, on the threads that verify.
     private func verified(
-        _ party: Party,
         _ evidence: SubscriptionEvidence,
-        _ add: @escaping @Sendable (inout SubscriptionEvidence) throws(StoreError) -> Void
+        for party: Party,
+        add: @escaping @Sendable (inout SubscriptionEvidence) throws(StoreError) -> Void
     ) async throws(StoreError) -> SubscriptionEvidence {
         let result: Result<SubscriptionEvidence, StoreError>? = await pool.run(for: party) {
             var evidence = evidence
@@ -148,14 +148,18 @@ package final class AppStore: Sendable {
         at now: Timestamp
     ) throws(StoreError) {
         var entries = AnswerEntries()
-        for member in statuses.unreadable { leaveOut(member, "unreadable-entry", of: place, &entries) }
+        for member in statuses.unreadable { leaveOut(member, reason: "unreadable-entry", of: place, in: &entries) }
         for item in statuses.groups.flatMap(\.lastTransactions) {
-            let renewal = item.signedRenewalInfo.map { [$0.bytes] } ?? []
-            guard let read = try read([item.signedTransaction.bytes], renewal, of: place, &entries, at: now) else {
-                continue
-            }
+            let read = try read(
+                transactions: [item.signedTransaction.bytes],
+                renewalInfos: item.signedRenewalInfo.map { [$0.bytes] } ?? [],
+                of: place,
+                in: &entries,
+                at: now
+            )
+            guard let read else { continue }
             guard read.transactions.allSatisfy({ $0.originalTransactionID == item.originalTransactionID }) else {
-                leaveOut("/originalTransactionId", "other-subscription", of: place, &entries)
+                leaveOut("/originalTransactionId", reason: "other-subscription", of: place, in: &entries)
                 continue
             }
             entries.taken += 1
@@ -181,9 +185,10 @@ package final class AppStore: Sendable {
         at now: Timestamp
     ) throws(StoreError) {
         var entries = AnswerEntries()
-        for member in history.unreadable { leaveOut(member, "unreadable-entry", of: place, &entries) }
+        for member in history.unreadable { leaveOut(member, reason: "unreadable-entry", of: place, in: &entries) }
         for signed in history.signedTransactions {
-            guard let read = try read([signed.bytes], [], of: place, &entries, at: now) else { continue }
+            let read = try read(transactions: [signed.bytes], of: place, in: &entries, at: now)
+            guard let read else { continue }
             entries.taken += 1
             evidence.transactions += read.transactions
         }
@@ -206,20 +211,20 @@ package final class AppStore: Sendable {
 
     private func leaveOut(
         _ member: String,
-        _ reason: String,
+        reason: String,
         of place: AnswerPlace,
-        _ entries: inout AnswerEntries
+        in entries: inout AnswerEntries
     ) {
         entries.leftOut += 1
-        api.leftOut(member, place.app.bundleID, place.environment, reason: reason)
+        api.leftOut(member, of: place.app.bundleID, in: place.environment, reason: reason)
     }
 
     /// Reads and verifies one entry of an answer; `nil` if it is left out, which does not affect other entries.
     private func read(
-        _ transactions: [[UInt8]],
-        _ renewalInfos: [[UInt8]],
+        transactions: [[UInt8]],
+        renewalInfos: [[UInt8]] = [],
         of place: AnswerPlace,
-        _ entries: inout AnswerEntries,
+        in entries: inout AnswerEntries,
         at now: Timestamp
     ) throws(StoreError) -> SubscriptionEvidence? {
         do {
@@ -233,7 +238,8 @@ package final class AppStore: Sendable {
         } catch {
             if error.fault.isTemporary { throw .unavailable(retryAfter: nil) }
             if !error.fault.isOfGenuineData { entries.distrust = entries.distrust ?? error.fault.label }
-            leaveOut(error.piece.memberOfAnswer + (error.fault.pointer ?? ""), error.fault.label, of: place, &entries)
+            let member = error.piece.memberOfAnswer + (error.fault.pointer ?? "")
+            leaveOut(member, reason: error.fault.label, of: place, in: &entries)
             return nil
         }
     }

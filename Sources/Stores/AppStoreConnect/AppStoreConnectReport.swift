@@ -29,7 +29,7 @@ package struct AppStoreConnectReport: Sendable {
     package init(_ catalog: Catalog, _ outcomes: [(app: AppStoreApp, outcome: Outcome)]) {
         entries = outcomes.map { app, outcome in
             guard case .read(let found) = outcome else { return (app, outcome, []) }
-            return (app, outcome, Self.findings(app, catalog, found))
+            return (app, outcome, Self.findings(of: app, in: catalog, comparedWith: found))
         }
         offerCount = catalog.offers.count { $0.appStore?.offerID != nil }
     }
@@ -80,7 +80,11 @@ package struct AppStoreConnectReport: Sendable {
 
     // MARK: - Comparison
 
-    private static func findings(_ app: AppStoreApp, _ catalog: Catalog, _ found: ConnectApp?) -> [Finding] {
+    private static func findings(
+        of app: AppStoreApp,
+        in catalog: Catalog,
+        comparedWith found: ConnectApp?
+    ) -> [Finding] {
         guard let found else {
             return [
                 Finding(
@@ -96,15 +100,16 @@ package struct AppStoreConnectReport: Sendable {
         let listings = catalog.offers.compactMap(\.appStore).filter { $0.bundleID == app.bundleID }
         var seen: Set<ProductID> = []
         for listing in listings where seen.insert(listing.productID).inserted {
-            findings += self.findings(listing.productID, listings.filter { $0.productID == listing.productID }, found)
+            let ofProduct = listings.filter { $0.productID == listing.productID }
+            findings += self.findings(of: listing.productID, in: ofProduct, comparedWith: found)
         }
         return findings
     }
 
     private static func findings(
-        _ productID: ProductID,
-        _ listings: [AppStoreListing],
-        _ found: ConnectApp
+        of productID: ProductID,
+        in listings: [AppStoreListing],
+        comparedWith found: ConnectApp
     ) -> [Finding] {
         guard let subscription = found.subscriptions.first(where: { $0.productID == productID.text }) else {
             let near = suggestion(productID.text, found.subscriptions.map(\.productID))

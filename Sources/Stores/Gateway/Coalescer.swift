@@ -69,12 +69,12 @@ final class Coalescer<Question: Hashable & Sendable, Answer: Sendable>: Sendable
         switch step {
         case .isCancelled: continuation.resume(returning: .failure(.cancelled))
         case .joins: joined(question)
-        case .begins: begin(question, waiter, find)
+        case .begins: begin(question, number: waiter, find)
         }
     }
 
-    private func begin(_ question: Question, _ number: Int, _ find: @escaping @Sendable () async -> Outcome) {
-        let work = Task { [self] in finish(question, number, await find()) }
+    private func begin(_ question: Question, number: Int, _ find: @escaping @Sendable () async -> Outcome) {
+        let work = Task { [self] in finish(question, number: number, with: await find()) }
         let isUnwanted = state.withLock { state in
             guard state.asked[question]?.number == number else { return true }
             state.asked[question]?.work = work
@@ -83,7 +83,7 @@ final class Coalescer<Question: Hashable & Sendable, Answer: Sendable>: Sendable
         if isUnwanted { work.cancel() }
     }
 
-    private func finish(_ question: Question, _ number: Int, _ outcome: Outcome) {
+    private func finish(_ question: Question, number: Int, with outcome: Outcome) {
         let waiting = state.withLock { state -> [CheckedContinuation<Outcome, Never>] in
             guard let asked = state.asked[question], asked.number == number else { return [] }
             state.asked[question] = nil

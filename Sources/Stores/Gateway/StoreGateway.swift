@@ -23,26 +23,18 @@ struct StoreCall: Sendable {
     /// The party that causes the call.
     let party: Party
     /// What is spent of: the account's own budget unless the store counts several together.
-    let budget: Account
+    var budget: Account
     /// For one request; `nil` takes the policy's.
-    let attemptMilliseconds: Int64?
+    var attemptMilliseconds: Int64?
     /// Whether the store may refuse good credentials for an app that it does not have yet; another place is asked next.
     var mayBeUnreleased = false
 
-    init(
-        account: Account,
-        origin: Origin,
-        quota: StoreQuota,
-        party: Party,
-        budget: Account? = nil,
-        attemptMilliseconds: Int64? = nil
-    ) {
+    init(account: Account, origin: Origin, quota: StoreQuota, party: Party) {
         self.account = account
         self.origin = origin
         self.quota = quota
         self.party = party
-        self.budget = budget ?? account
-        self.attemptMilliseconds = attemptMilliseconds
+        budget = account
     }
 }
 
@@ -113,7 +105,7 @@ package final class StoreGateway: Sendable {
         let breakers = state.withLock { $0.breakers }
         return Gauge(
             "offer_signer_store_breaker_state",
-            "Whether a store's server is asked (closed), not asked (open), or tried (half-open)",
+            help: "Whether a store's server is asked (closed), not asked (open), or tried (half-open)",
             breakers.flatMap { origin, breaker in
                 CircuitBreaker.State.allCases.map { state in
                     Gauge.Sample(
@@ -139,7 +131,7 @@ package final class StoreGateway: Sendable {
         while true {
             attempts += 1
             let error: StoreError
-            switch try await attempt(call, before: deadline, request, read) {
+            switch try await attempt(call, before: deadline, request: request, read: read) {
             case .answer(let answer, _): return answer
             case .failure(let failure, _): throw failure
             case .limited(let until): throw .rateLimited(retryAfter: until)
@@ -156,8 +148,8 @@ package final class StoreGateway: Sendable {
     private func attempt<Answer: Sendable>(
         _ call: StoreCall,
         before deadline: Deadline,
-        _ request: (_ milliseconds: Int) async throws(StoreError) -> ClientRequest,
-        _ read: (ClientResponse) -> StoreReading<Answer>
+        request: (_ milliseconds: Int) async throws(StoreError) -> ClientRequest,
+        read: (ClientResponse) -> StoreReading<Answer>
     ) async throws(StoreError) -> StoreReading<Answer> {
         let now = uptime.milliseconds
         let most = call.attemptMilliseconds ?? retries.attemptMilliseconds
@@ -174,22 +166,18 @@ package final class StoreGateway: Sendable {
         let reading: StoreReading<Answer>
         do {
             let request = try await request(Int(left))
-            let stopwatch = uptime.measure()
             reading = await send(
                 request,
+                of: call,
                 isHurried: left < min(most, 1000) && deadline.isNear(at: now),
                 read
             )
-            metrics.asked(
-                StoreEndpoint(store: call.account.store, endpoint: call.account.endpoint),
-                microseconds: stopwatch.microseconds
-            )
         } catch {
-            settle(call, permit, .abandoned)
+            settle(permit, .abandoned, of: call)
             count(call, error.label)
             throw error
         }
-        settle(call, permit, reading.server)
+        settle(permit, reading.server, of: call)
         if case .limited(let until) = reading { hold(call, until: until) }
         count(call, reading.label(of: call))
         return reading
@@ -198,9 +186,17 @@ package final class StoreGateway: Sendable {
     /// Sends a request; a hurried one gets only the remaining time, so its timeout does not count against the server.
     private func send<Answer: Sendable>(
         _ request: ClientRequest,
+        of call: StoreCall,
         isHurried: Bool,
         _ read: (ClientResponse) -> StoreReading<Answer>
     ) async -> StoreReading<Answer> {
+        let stopwatch = uptime.measure()
+        defer {
+            metrics.asked(
+                StoreEndpoint(store: call.account.store, endpoint: call.account.endpoint),
+                microseconds: stopwatch.microseconds
+            )
+        }
         do throws(ClientError) {
             return read(try await transport.send(request))
         } catch {
@@ -236,7 +232,7 @@ package final class StoreGateway: Sendable {
         }
     }
 
-    private func settle(_ call: StoreCall, _ permit: CircuitBreaker.Permit, _ result: CircuitBreaker.Result) {
+    private func settle(_ permit: CircuitBreaker.Permit, _ result: CircuitBreaker.Result, of call: StoreCall) {
         let now = uptime.milliseconds
         let changed = state.withLock { state in
             if let device = call.party.device { state.devices[call.origin]?.giveBack(1, of: device) }
@@ -247,7 +243,7 @@ package final class StoreGateway: Sendable {
         log(
             isOpen ? .warning : .info,
             isOpen ? "a store's server does not answer and is not asked for a while" : "a store's server answers again",
-            ["origin": .text(call.origin.description)]
+            with: ["origin": .text(call.origin.description)]
         )
     }
 

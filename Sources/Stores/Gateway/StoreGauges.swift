@@ -9,12 +9,12 @@ extension ClientStatistics {
         [
             Gauge(
                 "offer_signer_store_client_requests_in_flight",
-                "Requests to stores that are sent or wait to be sent",
+                help: "Requests to stores that are sent or wait to be sent",
                 [.init(Double(inFlight))]
             ),
             Gauge(
                 "offer_signer_store_client_requests_total",
-                "Requests to stores that ended, with an answer or without",
+                help: "Requests to stores that ended, with an answer or without",
                 type: "counter",
                 [
                     .init(Double(answered), labels: [("outcome", "answered")]),
@@ -23,7 +23,7 @@ extension ClientStatistics {
             ),
             Gauge(
                 "offer_signer_store_client_connections_opened_total",
-                "Connections made to stores",
+                help: "Connections made to stores",
                 type: "counter",
                 [.init(Double(connectionsOpened))]
             ),
@@ -37,7 +37,7 @@ extension SignedDataStatistics {
         [
             Gauge(
                 "offer_signer_signed_data_verifications_total",
-                "Signatures of the App Store verified, under a chain that was cached or new",
+                help: "Signatures of the App Store verified, under a chain that was cached or new",
                 type: "counter",
                 [
                     .init(Double(hits), labels: [("chain", "remembered")]),
@@ -46,7 +46,7 @@ extension SignedDataStatistics {
             ),
             Gauge(
                 "offer_signer_signed_data_remembered_chains",
-                "Headers of signed data whose chain is remembered",
+                help: "Headers of signed data whose chain is remembered",
                 [.init(Double(rememberedChains))]
             ),
         ]

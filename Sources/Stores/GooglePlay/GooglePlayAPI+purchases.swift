@@ -35,7 +35,7 @@ extension GooglePlayAPI {
             "an answer of Google Play about a purchase cannot be read",
             reason: "unreadable-purchase",
             app: packageName.text,
-            ["member": .text(fault.description), "environment": .text(Self.environmentName)]
+            with: ["member": .text(fault.description), "environment": .text(Self.environmentName)]
         )
     }
 }

@@ -9,17 +9,19 @@ extension AppStoreNotification {
         try reader.require(.notification)
         let (content, claims) = try Self.readContent(reader)
         let app = try check.app(claims)
-        let environment = try Self.environment(of: content, claims, app, check)
+        let environment = try Self.environment(of: content, claims: claims, app: app, check)
         self.init(
             notificationType: try reader.required("notificationType", reader.code("notificationType")),
             subtype: try reader.code("subtype"),
             notificationUUID: try reader.required("notificationUUID", reader.uuid("notificationUUID")),
-            signedAt: try check.signedAt(reader),
-            bundleID: app.bundleID,
-            appAppleID: try check.appAppleID(claims, of: app, environment),
-            environment: environment,
+            claims: SignedDataClaims(
+                bundleID: app.bundleID,
+                environment: environment,
+                signedAt: try check.signedAt(reader)
+            ),
             content: content
         )
+        appAppleID = try check.appAppleID(claims, of: app, environment)
     }
 
     /// The content, and the object that contains its claims.
@@ -40,8 +42,8 @@ extension AppStoreNotification {
     /// A token names no environment, but its ID shows whether it is from the sandbox.
     private static func environment(
         of content: Content,
-        _ claims: PayloadReader,
-        _ app: AppStoreApp,
+        claims: PayloadReader,
+        app: AppStoreApp,
         _ check: ClaimCheck
     ) throws(SignedDataFault) -> StoreEnvironment {
         guard case .externalPurchaseToken(let token) = content else { return try check.environment(claims, of: app) }

@@ -24,13 +24,12 @@ extension AppStoreSignedDataReader {
         renewalInfos: [[UInt8]] = [],
         pairing: RenewalPairing = .byTransaction,
         source: FactSource,
-        at now: Timestamp,
-        notSignedBefore: Timestamp? = nil
+        at now: Timestamp
     ) throws(EvidenceFault) -> SubscriptionEvidence {
         var evidence = SubscriptionEvidence(source: source)
         for (index, jws) in transactions.enumerated() {
             do {
-                evidence.transactions.append(try transaction(jws, at: now, notSignedBefore: notSignedBefore))
+                evidence.transactions.append(try transaction(jws, at: now))
             } catch {
                 throw EvidenceFault(piece: .transaction(index), fault: error)
             }
@@ -38,9 +37,7 @@ extension AppStoreSignedDataReader {
         for (index, jws) in renewalInfos.enumerated() {
             do {
                 let paired = evidence.transactions
-                evidence.renewals.append(
-                    try renewalInfo(jws, pairedWith: paired, pairing, at: now, notSignedBefore: notSignedBefore)
-                )
+                evidence.renewals.append(try renewalInfo(jws, pairedWith: paired, pairing, at: now))
             } catch {
                 // Otherwise a renewal info that does not match would discard a refund that came with it.
                 if pairing == .byStore, error.isOfPairing { continue }

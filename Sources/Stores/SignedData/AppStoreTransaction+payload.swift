@@ -14,10 +14,12 @@ extension AppStoreTransaction {
                 "originalTransactionId",
                 reader.identifier("originalTransactionId")
             ),
-            bundleID: app.bundleID,
             productID: try reader.required("productId", reader.text("productId")),
-            environment: try check.environment(reader, of: app),
-            signedAt: try check.signedAt(reader),
+            claims: SignedDataClaims(
+                bundleID: app.bundleID,
+                environment: try check.environment(reader, of: app),
+                signedAt: try check.signedAt(reader)
+            ),
             purchasedAt: try reader.required("purchaseDate", reader.instant("purchaseDate"))
         )
         try readPurchase(reader)

@@ -10,11 +10,13 @@ extension AppTransaction {
         let app = try check.app(reader)
         let environment = try check.environment(reader, "receiptType", of: app)
         self.init(
-            bundleID: app.bundleID,
-            environment: environment,
             appAppleID: try check.appAppleID(reader, of: app, environment),
             appTransactionID: try reader.identifierIfKnown("appTransactionId"),
-            signedAt: try check.signedAt(reader, "receiptCreationDate"),
+            claims: SignedDataClaims(
+                bundleID: app.bundleID,
+                environment: environment,
+                signedAt: try check.signedAt(reader, "receiptCreationDate")
+            ),
             originallyPurchasedAt: try reader.instant("originalPurchaseDate")
         )
     }
@@ -39,12 +41,13 @@ extension RealtimeRequest {
                 "originalTransactionId",
                 reader.identifier("originalTransactionId")
             ),
-            appAppleID: appAppleID,
             productID: try reader.required("productId", reader.text("productId")),
             userLocale: try reader.required("userLocale", reader.text("userLocale")),
             requestIdentifier: try reader.required("requestIdentifier", reader.uuid("requestIdentifier")),
-            environment: environment,
-            signedAt: try check.signedAt(reader)
+            environment: environment
         )
+        self.appAppleID = appAppleID
+        // Nobody needs the instant, but a request from another time is refused.
+        _ = try check.signedAt(reader)
     }
 }

@@ -54,7 +54,7 @@ struct PayloadReader {
     private func read<Value>(
         _ name: String,
         _ expected: SignedDataFault.Expectation,
-        _ parse: (JSONValue) -> Value?
+        as parse: (JSONValue) -> Value?
     ) throws(SignedDataFault) -> Value? {
         guard let value = value(name) else { return nil }
         guard let parsed = parse(value) else { throw .unfit(pointer: place(of: name), expected: expected) }
@@ -93,11 +93,11 @@ extension PayloadReader {
     }
 
     func integer(_ name: String) throws(SignedDataFault) -> Int64? {
-        try read(name, .integer, \.integer)
+        try read(name, .integer, as: \.integer)
     }
 
     func boolean(_ name: String) throws(SignedDataFault) -> Bool? {
-        try read(name, .boolean, \.bool)
+        try read(name, .boolean, as: \.bool)
     }
 
     /// 0 for no and 1 for yes; another number is a value that we don't know.

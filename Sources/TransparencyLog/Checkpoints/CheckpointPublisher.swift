@@ -21,11 +21,10 @@ package final class CheckpointPublisher: Sendable {
     /// How long entries wait for others before all of them are signed for.
     package static let intervalMilliseconds = 500
 
-    private let key: LogKey
-    private let signable: SignableLog
-    private let clock: WallClock
-    private let log: Log
-    private let listener: Listener
+    let signable: SignableLog
+    let clock: WallClock
+    let log: Log
+    let listener: Listener
     private let state: Guarded<State>
     private let stopping = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
@@ -56,14 +55,12 @@ package final class CheckpointPublisher: Sendable {
     ///
     /// `stored` is the newest checkpoint of an earlier run, which was found to fit the log.
     package init(
-        key: LogKey,
         of signable: SignableLog,
         stored: SignedCheckpoint?,
         clock: WallClock,
         log: Log,
         listener: Listener
     ) {
-        self.key = key
         self.signable = signable
         self.clock = clock
         self.log = log
@@ -150,7 +147,7 @@ package final class CheckpointPublisher: Sendable {
 
     private func keep(_ head: TreeHead, at now: Timestamp) throws(PublishingError) -> SignedCheckpoint {
         let signed: SignedCheckpoint
-        do { signed = try SignedCheckpoint(head, signedBy: key, at: now) } catch { throw .signing(error) }
+        do { signed = try SignedCheckpoint(head, signedBy: signable.key, at: now) } catch { throw .signing(error) }
         do throws(CheckpointKeepingError) {
             try signable.keeping.keep(signed)
             return signed
@@ -164,7 +161,8 @@ package final class CheckpointPublisher: Sendable {
     private func believed(_ other: CheckpointTable.Stored) throws(PublishingError) -> SignedCheckpoint {
         let signed: SignedCheckpoint
         do throws(CheckpointFault) {
-            signed = try SignedCheckpoint(parsing: other.note, signedBy: key.verifierKey, at: other.signedAt)
+            let key = signable.key.verifierKey
+            signed = try SignedCheckpoint(parsing: other.note, signedBy: key, at: other.signedAt)
         } catch {
             throw .notBelieved(error)
         }
@@ -181,7 +179,7 @@ package final class CheckpointPublisher: Sendable {
             return state.obstacle != reason
         }
         guard isNew else { return }
-        log(.error, "no checkpoint of the audit log could be signed", ["reason": .text(reason)])
+        log(.error, "no checkpoint of the audit log could be signed", with: ["reason": .text(reason)])
         if error.isContradiction { listener.contradiction(reason) }
     }
 }

@@ -41,12 +41,14 @@ package protocol CheckpointKeeping: Sendable {
     func keep(_ cosignature: VerifiedSignature, of signed: SignedCheckpoint) throws(CheckpointKeepingError)
 }
 
-/// The log as its signers see it: its heads, and where signed checkpoints are kept.
+/// The log as its signers see it: its key, its heads, and where signed checkpoints are kept.
 package struct SignableLog: Sendable {
+    let key: LogKey
     let heads: any LogHeads
     let keeping: any CheckpointKeeping
 
-    package init(heads: any LogHeads, keeping: any CheckpointKeeping) {
+    package init(key: LogKey, heads: any LogHeads, keeping: any CheckpointKeeping) {
+        self.key = key
         self.heads = heads
         self.keeping = keeping
     }

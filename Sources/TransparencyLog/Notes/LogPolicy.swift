@@ -106,13 +106,13 @@ extension LogPolicy {
 
         private mutating func readLog(_ words: [String], _ line: Int) {
             guard (1...2).contains(words.count) else { return note(line, "expected log VKEY [URL]") }
-            if let key = key(words[0], .ed25519, line) { policy.logs.append(key) }
+            if let key = key(words[0], algorithm: .ed25519, line) { policy.logs.append(key) }
         }
 
         private mutating func readWitness(_ words: [String], _ line: Int) {
             guard (2...3).contains(words.count) else { return note(line, "expected witness NAME VKEY [URL]") }
             let isNew = isNewName(words[0], line)
-            guard let key = key(words[1], .cosignature, line) else { return }
+            guard let key = key(words[1], algorithm: .cosignature, line) else { return }
             guard !policy.witnesses.contains(where: { $0.key == key }) else {
                 return note(line, "the key of \(words[0]) is another witness's already")
             }
@@ -158,7 +158,7 @@ extension LogPolicy {
 
         private mutating func key(
             _ text: String,
-            _ algorithm: NoteVerifierKey.Algorithm,
+            algorithm: NoteVerifierKey.Algorithm,
             _ line: Int
         ) -> NoteVerifierKey? {
             do throws(NoteKeyError) {

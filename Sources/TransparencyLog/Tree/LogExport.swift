@@ -120,16 +120,16 @@ package struct LogExport {
         let (full, partialWidth) = TileCoordinate.extent(level: level, treeSize: head.size)
         for index in 0..<full {
             if level == 0 { progress(index * Int64(TileCoordinate.fullWidth), head.size) }
-            try write(level, index, TileCoordinate.fullWidth, &report)
+            try writeTile(level: level, index: index, width: TileCoordinate.fullWidth, &report)
         }
-        if partialWidth > 0 { try write(level, full, partialWidth, &report) }
+        if partialWidth > 0 { try writeTile(level: level, index: full, width: partialWidth, &report) }
     }
 
     /// Writes a tile, and below the lowest level its entries; parts of them that earlier exports have are compared.
-    private func write(
-        _ level: Int,
-        _ index: Int64,
-        _ width: Int,
+    private func writeTile(
+        level: Int,
+        index: Int64,
+        width: Int,
         _ report: inout Report
     ) throws(LogExportError) {
         let place = TilePath.place(index)

@@ -25,38 +25,35 @@ package final class LogWatch: Sendable {
     private let open: ConnectionOpener
     private let clock: WallClock
     private let log: Log
-    private let damaged: @Sendable (String) -> Void
     private let result = Guarded<Result?>(nil)
     private let isStopping = Guarded(false)
     private let isRunning = Guarded(false)
     private let wake = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// Verifies nothing before ``start()``; `damaged` is called with what differs from what was written.
+    /// Verifies nothing before ``start(damaged:)``.
     package init(
         key: NoteVerifierKey,
         file: CheckpointFile,
         open: @escaping ConnectionOpener,
         clock: WallClock,
-        log: Log,
-        damaged: @escaping @Sendable (String) -> Void
+        log: Log
     ) {
         self.key = key
         self.file = file
         self.open = open
         self.clock = clock
         self.log = log
-        self.damaged = damaged
     }
 
     /// What the last one found; `nil` before the first has ended.
     package var latest: Result? { result.withLock { $0 } }
 
-    /// Starts the thread, which begins at once.
-    package func start() {
+    /// Starts the thread, which begins at once; `damaged` is called with what differs from what was written.
+    package func start(damaged: @escaping @Sendable (String) -> Void) {
         isRunning.withLock { $0 = true }
         NamedThread.start(named: "log-verifier") { [self] in
-            repeat { verify() } while wake.wait(timeout: .now() + .seconds(Self.secondsBetween)) == .timedOut
+            repeat { verify(damaged) } while wake.wait(timeout: .now() + .seconds(Self.secondsBetween)) == .timedOut
             hasEnded.signal()
         }
     }
@@ -69,7 +66,7 @@ package final class LogWatch: Sendable {
         hasEnded.wait()
     }
 
-    private func verify() {
+    private func verify(_ damaged: (String) -> Void) {
         var size: Int64 = 0
         do throws(LogDamage) {
             let report = try evidenced { [self] done, _ in
@@ -78,10 +75,10 @@ package final class LogWatch: Sendable {
                 _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .milliseconds(Self.pauseMilliseconds))
                 return true
             }
-            settle(Result(at: clock.now(), size: report.head.size, damage: nil))
+            settle(Result(at: clock.now(), size: report.head.size, damage: nil), damaged)
         } catch {
             if error == .stopped { return }
-            settle(Result(at: clock.now(), size: size, damage: error))
+            settle(Result(at: clock.now(), size: size, damage: error), damaged)
         }
     }
 
@@ -96,17 +93,21 @@ package final class LogWatch: Sendable {
         return try LogVerifier(DatabaseLog(connection: connection), promises: evidence.promises).run(goesOn)
     }
 
-    private func settle(_ found: Result) {
+    private func settle(_ found: Result, _ damaged: (String) -> Void) {
         result.withLock { $0 = found }
         guard let damage = found.damage else {
-            log(.info, "the audit log was verified", ["entries": .integer(found.size)])
+            log(.info, "the audit log was verified", with: ["entries": .integer(found.size)])
             return
         }
         if case .unreadable = damage {
-            log(.error, "the audit log cannot be read and was not verified", ["reason": .text(damage.description)])
+            log(
+                .error,
+                "the audit log cannot be read and was not verified",
+                with: ["reason": .text(damage.description)]
+            )
             return
         }
-        log(.error, "the audit log is damaged", ["reason": .text(damage.description)])
+        log(.error, "the audit log is damaged", with: ["reason": .text(damage.description)])
         damaged(damage.description)
     }
 
@@ -117,12 +118,12 @@ package final class LogWatch: Sendable {
         return [
             Gauge(
                 "offer_signer_log_verified_timestamp_seconds",
-                "When the audit log was last verified, in seconds since 1970",
+                help: "When the audit log was last verified, in seconds since 1970",
                 latest.map { [.init(Double($0.at.seconds))] } ?? []
             ),
             Gauge(
                 "offer_signer_log_intact",
-                "1 if the last verification found the audit log whole",
+                help: "1 if the last verification found the audit log whole",
                 latest.map { [.init($0.damage == nil ? 1 : 0)] } ?? []
             ),
         ]

@@ -20,7 +20,7 @@ enum WitnessAnswer: Hashable, Sendable {
     /// Source: [C2SP tlog-witness](https://c2sp.org/tlog-witness).
     init(_ response: ClientResponse, to note: SignedNote, from key: NoteVerifierKey) {
         switch response.status {
-        case 200: self = Self.cosigned(response.body, note, key)
+        case 200: self = Self.cosigned(response.body, of: note, by: key)
         case 409: self = Self.holds(response.body)
         case 400: self = .refused("it finds the request malformed (400)")
         case 403: self = .refused("it does not trust the log's key (403)")
@@ -30,7 +30,7 @@ enum WitnessAnswer: Hashable, Sendable {
         }
     }
 
-    private static func cosigned(_ body: [UInt8], _ note: SignedNote, _ key: NoteVerifierKey) -> WitnessAnswer {
+    private static func cosigned(_ body: [UInt8], of note: SignedNote, by key: NoteVerifierKey) -> WitnessAnswer {
         guard body.count <= 65_536, body.last == UInt8(ascii: "\n") else {
             return .unreachable("its answer is not a list of signatures")
         }

@@ -3,7 +3,7 @@ import Cryptography
 import Dispatch
 package import HTTP
 import OfferDomain
-package import ServiceRuntime
+import ServiceRuntime
 
 /// Submits each checkpoint to one witness, on a thread of its own, and keeps what it signs.
 ///
@@ -173,7 +173,7 @@ final class WitnessLink: Sendable {
         do throws(CheckpointKeepingError) {
             try context.signable.keeping.keep(cosignature, of: signed)
         } catch {
-            context.log(.warning, "a witness's signature could not be kept", ["reason": .text(error.description)])
+            context.log(.warning, "a witness's signature could not be kept", with: ["reason": .text(error.description)])
         }
         context.publisher.add(cosignature, to: signed)
         let size = signed.checkpoint.size
@@ -185,7 +185,7 @@ final class WitnessLink: Sendable {
             state.behindSince = isLatest ? nil : context.clock.now()
             return earlier
         }
-        if earlier != nil { context.log(.info, "a witness signs again", ["witness": .text(witness.name)]) }
+        if earlier != nil { context.log(.info, "a witness signs again", with: ["witness": .text(witness.name)]) }
     }
 
     private func settle(_ fault: Fault, isContradiction: Bool = false) -> Bool {
@@ -197,7 +197,7 @@ final class WitnessLink: Sendable {
         context.log(
             fault.isRefusal ? .error : .warning,
             fault.isRefusal ? "a witness refuses the audit log's checkpoint" : "a witness can't be asked",
-            ["witness": .text(witness.name), "reason": .text(fault.reason)]
+            with: ["witness": .text(witness.name), "reason": .text(fault.reason)]
         )
         if isContradiction { context.contradiction("The witness \(witness.name) says: \(fault.reason).") }
         return false
@@ -215,19 +215,13 @@ package struct WitnessContext: Sendable {
     /// Called when a witness holds more of the log than there is, or another beginning of it.
     let contradiction: @Sendable (String) -> Void
 
-    package init(
-        transport: any Transport,
-        signable: SignableLog,
-        publisher: CheckpointPublisher,
-        clock: WallClock,
-        log: Log,
-        contradiction: @escaping @Sendable (String) -> Void
-    ) {
+    /// The rest is the publisher's: what is signed, and whom a contradiction is reported to.
+    package init(transport: any Transport, publisher: CheckpointPublisher) {
         self.transport = transport
-        self.signable = signable
         self.publisher = publisher
-        self.clock = clock
-        self.log = log
-        self.contradiction = contradiction
+        signable = publisher.signable
+        clock = publisher.clock
+        log = publisher.log
+        contradiction = publisher.listener.contradiction
     }
 }

@@ -120,10 +120,10 @@ package final class Witnesses: Sendable {
         return [
             Gauge(
                 "offer_signer_witness_size",
-                "Entries of the audit log that each witness has signed",
+                help: "Entries of the audit log that each witness has signed",
                 reports.map { Gauge.Sample(Double($0.size), labels: [("witness", $0.name)]) }
             ),
-            Gauge("offer_signer_witness_state", "1 for the state that each witness is in", states),
+            Gauge("offer_signer_witness_state", help: "1 for the state that each witness is in", states),
         ]
     }
 }

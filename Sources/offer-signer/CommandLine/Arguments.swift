@@ -92,7 +92,7 @@ struct Arguments {
     /// The value of an option through a parser; `expected` says what it takes.
     func value<Value>(
         _ name: String,
-        _ expected: String,
+        expecting expected: String,
         _ parse: (String) -> Value?
     ) throws(CommandError) -> Value? {
         guard let text = try value(name) else { return nil }

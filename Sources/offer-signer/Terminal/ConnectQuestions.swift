@@ -18,7 +18,7 @@ struct ConnectQuestions {
     private let asks: Bool
 
     /// Asks App Store Connect; `nil` without a key for it.
-    init?(_ arguments: Arguments, asks: Bool, _ issuerID: IssuerID, _ bundleID: BundleID) throws(CommandError) {
+    init?(_ arguments: Arguments, asks: Bool, issuerID: IssuerID, bundleID: BundleID) throws(CommandError) {
         guard let file = try arguments.value(Self.option) else { return nil }
         let settings = try SettingsOptions.settings(arguments)
         do throws(SetupError) {

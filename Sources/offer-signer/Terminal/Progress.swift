@@ -38,7 +38,7 @@ final class Progress: Sendable {
             guard now - state.shownAt >= 250 else { return }
             (state.shownAt, state.isShown) = (now, true)
             // Return to the beginning of the line and erase it.
-            Terminal.hint("\r\u{1B}[K" + Self.line(what, unit, done, total, milliseconds: now - begin))
+            Terminal.hint("\r\u{1B}[K" + line(done, of: total, milliseconds: now - begin))
         }
     }
 
@@ -51,12 +51,12 @@ final class Progress: Sendable {
     }
 
     /// As “exported 120,000 of 300,000 entries, 40,000/s, 5 s left”.
-    static func line(_ what: String, _ unit: String, _ done: Int64, _ total: Int64?, milliseconds: Int64) -> String {
+    private func line(_ done: Int64, of total: Int64?, milliseconds: Int64) -> String {
         let rate = done * 1000 / max(1, milliseconds)
-        var line = "\(what) \(grouped(done))"
-        if let total { line += " of \(grouped(total))" }
-        line += " \(unit), \(grouped(rate))/s"
-        if let total, rate > 0, total > done { line += ", \(duration((total - done + rate - 1) / rate)) left" }
+        var line = "\(what) \(Self.grouped(done))"
+        if let total { line += " of \(Self.grouped(total))" }
+        line += " \(unit), \(Self.grouped(rate))/s"
+        if let total, rate > 0, total > done { line += ", \(Self.duration((total - done + rate - 1) / rate)) left" }
         return line
     }
 

@@ -36,11 +36,13 @@ struct SetupQuestions {
     func answers() throws(CommandError) -> InitialSetup {
         let file = try keyFile()
         let keyID = try keyID(file)
-        let issuer = try answer("--issuer", "Issuer ID", "a UUID, as App Store Connect shows it") { UniqueID($0) }
-        let bundleID = try answer("--bundle", "Bundle ID of the app", "a bundle id, as com.acme.notes") {
+        let issuer = try answer("--issuer", to: "Issuer ID", expecting: "a UUID, as App Store Connect shows it") {
+            UniqueID($0)
+        }
+        let bundleID = try answer("--bundle", to: "Bundle ID of the app", expecting: "a bundle id, as com.acme.notes") {
             try? BundleID($0)
         }
-        let connect = try ConnectQuestions(arguments, asks: asks, issuer, bundleID)
+        let connect = try ConnectQuestions(arguments, asks: asks, issuerID: issuer, bundleID: bundleID)
         let appAppleID = try appAppleID(connect)
         let offer = if let connect { try connect.offer() } else { try self.offer() }
         var setup = InitialSetup(
@@ -60,8 +62,8 @@ struct SetupQuestions {
             guard Self.isThere(given) else { throw CommandError("--p8: \(Self.absence(of: given))") }
             return given
         }
-        return try answer("--p8", "In-App Purchase key (.p8 file)", "the path of a file that is there") { path in
-            Self.isThere(path) ? path : nil
+        return try answer("--p8", to: "In-App Purchase key (.p8 file)", expecting: "the path of a file that is there") {
+            Self.isThere($0) ? $0 : nil
         }
     }
 
@@ -73,16 +75,25 @@ struct SetupQuestions {
     }
 
     private func offer() throws(CommandError) -> ConnectQuestions.Offer {
-        let productID = try answer("--product", "Product ID of the subscription", "a product id") { try? ProductID($0) }
-        let groupID = try answer("--group", "Subscription group ID (a number)", "the id of a subscription group") {
+        let productID = try answer("--product", to: "Product ID of the subscription", expecting: "a product id") {
+            try? ProductID($0)
+        }
+        let groupID = try answer(
+            "--group",
+            to: "Subscription group ID (a number)",
+            expecting: "the id of a subscription group"
+        ) {
             try? SubscriptionGroupID($0)
         }
-        let offerID = try answer("--offer", "Promotional offer ID", "the id of an offer") { try? OfferID($0) }
+        let offerID = try answer("--offer", to: "Promotional offer ID", expecting: "the id of an offer") {
+            try? OfferID($0)
+        }
         return (productID, groupID, offerID)
     }
 
     private func caller() throws(CommandError) -> CallerID {
-        if let given = try arguments.value("--caller", "1 to 64 of a-z 0-9 . _ -", { CallerID($0) }) { return given }
+        let given = try arguments.value("--caller", expecting: "1 to 64 of a-z 0-9 . _ -") { CallerID($0) }
+        if let given { return given }
         guard let id = CallerID("backend") else { throw CommandError("backend is not a valid name of a caller") }
         return id
     }
@@ -90,7 +101,7 @@ struct SetupQuestions {
     private func keyID(_ file: String) throws(CommandError) -> KeyID {
         let expected = "10 characters, each one of A to Z and 0 to 9"
         let named = try? InitialSetup.keyID(inNameOf: file)
-        if let given = try arguments.value("--key-id", expected, { try? KeyID($0) }) {
+        if let given = try arguments.value("--key-id", expecting: expected, { try? KeyID($0) }) {
             if let named, named != given { throw Self.contradiction(given, named: named, file: file) }
             return given
         }
@@ -102,7 +113,7 @@ struct SetupQuestions {
         }
         guard asks else { throw CommandError(usage: "--p8: \(problem)") }
         Terminal.complain(problem.description)
-        return try answer("--key-id", "Key ID", expected) { try? KeyID($0) }
+        return try answer("--key-id", to: "Key ID", expecting: expected) { try? KeyID($0) }
     }
 
     /// A key under a wrong id makes signatures that the App Store refuses without a reason.
@@ -117,35 +128,35 @@ struct SetupQuestions {
     private func appAppleID(_ connect: ConnectQuestions?) throws(CommandError) -> Int64? {
         let expected = "the app's number in App Store Connect, such as 6449011111"
         func number(_ text: String) -> Int64? { Int64(text).flatMap { $0 > 0 ? $0 : nil } }
-        if let given = try arguments.value("--app-id", expected, number) { return given }
+        if let given = try arguments.value("--app-id", expecting: expected, number) { return given }
         if let found = connect.flatMap({ number($0.app.id) }) { return found }
         guard asks else { return nil }
-        return try answer("--app-id", "Apple ID of the app (a number; empty: later)", expected) { text in
+        return try answer("--app-id", to: "Apple ID of the app (a number; empty: later)", expecting: expected) { text in
             text.isEmpty ? .some(nil) : number(text).map(Int64?.some)
         }
     }
 
     private func origin(_ bundleID: BundleID) throws(CommandError) -> LogOrigin {
         let expected = "1 to 128 of A-Z, a-z, 0-9, “.”, “_”, “/” and “-”"
-        if let given = try arguments.value("--origin", expected, LogOrigin.init) { return given }
+        if let given = try arguments.value("--origin", expecting: expected, LogOrigin.init) { return given }
         let standard = InitialSetup.origin(for: bundleID)
         guard asks else {
             guard let origin = LogOrigin(standard) else { throw CommandError(usage: "--origin is missing") }
             return origin
         }
-        return try answer("--origin", "Name of the audit log, for ever [\(standard)]", expected) { text in
-            LogOrigin(text.isEmpty ? standard : text)
+        return try answer("--origin", to: "Name of the audit log, for ever [\(standard)]", expecting: expected) {
+            LogOrigin($0.isEmpty ? standard : $0)
         }
     }
 
     /// The value of an option, or the person's answer; the question is repeated until the answer is valid.
     private func answer<Value>(
         _ option: String,
-        _ question: String,
-        _ expected: String,
+        to question: String,
+        expecting expected: String,
         _ parse: (String) -> Value?
     ) throws(CommandError) -> Value {
-        if let given = try arguments.value(option, expected, parse) { return given }
+        if let given = try arguments.value(option, expecting: expected, parse) { return given }
         while asks {
             guard let line = Terminal.ask("\(question): ") else { break }
             if let value = parse(line) { return value }

@@ -34,6 +34,6 @@ enum ListFormat: String {
     static let option = "--format"
 
     static func of(_ arguments: Arguments) throws(CommandError) -> ListFormat {
-        try arguments.value(option, "text or table", ListFormat.init(rawValue:)) ?? .text
+        try arguments.value(option, expecting: "text or table", ListFormat.init(rawValue:)) ?? .text
     }
 }

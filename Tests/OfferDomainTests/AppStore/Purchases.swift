@@ -15,10 +15,12 @@ enum Purchases {
         var transaction = AppStoreTransaction(
             transactionID: try TransactionID("\(id)"),
             originalTransactionID: try TransactionID("\(chain)"),
-            bundleID: try BundleID("com.example.app"),
             productID: "pro.monthly",
-            environment: .production,
-            signedAt: signedAt,
+            claims: SignedDataClaims(
+                bundleID: try BundleID("com.example.app"),
+                environment: .production,
+                signedAt: signedAt
+            ),
             purchasedAt: start
         )
         transaction.productType = .known(.autoRenewableSubscription)

@@ -290,7 +290,7 @@ struct ChainChoiceTests {
 
     @Test
     func `reports only what was seen if the history is cut short`() throws {
-        let read = SubscriptionEvidence(
+        var read = SubscriptionEvidence(
             source: .storeAPI,
             transactions: [
                 try Purchases.transaction(1, from: .ago(days: 40), to: .ago(days: 10)) {
@@ -298,9 +298,9 @@ struct ChainChoiceTests {
                 },
                 try Purchases.transaction(2, from: .ago(days: 10), to: .ago(days: -20)),
             ],
-            statusesReadAt: RuleRow.now,
             historyReadAt: RuleRow.now
         )
+        read.statusesReadAt = RuleRow.now
         var history = SubscriptionHistory(read)
         history.isCutShort = true
         let facts = try history.facts()

@@ -29,14 +29,15 @@ struct StoreCustomer: CustomTestStringConvertible {
 
     /// Statuses and the whole history, asked for now.
     var api: SubscriptionHistory {
-        SubscriptionHistory(
-            SubscriptionEvidence(
-                source: .storeAPI,
-                transactions: last,
-                renewals: renewals,
-                statuses: statuses,
-                statusesReadAt: RuleRow.now
-            ),
+        var present = SubscriptionEvidence(
+            source: .storeAPI,
+            transactions: last,
+            renewals: renewals,
+            statuses: statuses
+        )
+        present.statusesReadAt = RuleRow.now
+        return SubscriptionHistory(
+            present,
             SubscriptionEvidence(source: .storeAPI, transactions: transactions, historyReadAt: RuleRow.now)
         )
     }

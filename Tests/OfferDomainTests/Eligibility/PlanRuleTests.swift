@@ -118,16 +118,14 @@ struct PlanRuleTests {
 
     @Test
     func `forgets the plan of a subscription in another group, and keeps win-back offers`() throws {
-        var facts = CustomerFacts()
-        facts.state(
-            billingPlan: .monthly,
-            commitmentEndsAt: RuleRow.now,
-            commitmentPeriod: 3,
-            appleWinBackEligible: true,
-            at: RuleRow.now
-        )
-        facts.state(priceStepUpConsent: .pending, at: RuleRow.now)
-        facts.subscriptionGroup = .stated(try SubscriptionGroupID("1"))
+        var stated = StatedFacts()
+        stated.billingPlan = .monthly
+        stated.commitmentEndsAt = RuleRow.now
+        stated.commitmentPeriod = 3
+        stated.appleWinBackEligible = true
+        stated.priceStepUpConsent = .pending
+        stated.subscriptionGroup = try SubscriptionGroupID("1")
+        let facts = CustomerFacts(stated, at: RuleRow.now)
         let asked = facts.asked(of: try SubscriptionGroupID("2"))
         #expect(asked.billingPlan == nil && asked.commitmentEndsAt == nil && asked.commitmentPeriod == nil)
         #expect(asked.priceStepUpConsent == nil)

@@ -108,23 +108,12 @@ struct SDKRuleTests {
         cancelledAt: Timestamp? = nil,
         autoRenews: Bool? = nil
     ) -> CustomerFacts {
-        CustomerFacts(
-            statedAt: RuleRow.now,
-            subscribedBefore: nil,
-            status: nil,
-            expiresAt: expiresAt,
-            autoRenews: autoRenews,
-            ownership: nil,
-            environment: nil,
-            storefront: nil,
-            region: nil,
-            originalTransactionID: nil,
-            subscriptionGroup: nil,
-            refundedAt: nil,
-            offersUsed: nil,
-            isActive: isActive,
-            cancelledAt: cancelledAt
-        )
+        var stated = StatedFacts()
+        stated.isActive = isActive
+        stated.expiresAt = expiresAt
+        stated.cancelledAt = cancelledAt
+        stated.autoRenews = autoRenews
+        return CustomerFacts(stated, at: RuleRow.now)
     }
 
     @Test

@@ -48,21 +48,20 @@ struct CustomerFactsTests {
     @Test
     func `takes in everything that is stated, as of the instant at which it was`() throws {
         let instant = Timestamp.ago(days: 2)
-        let facts = CustomerFacts(
-            statedAt: instant,
-            subscribedBefore: true,
-            status: .expired,
-            expiresAt: .ago(days: 9),
-            autoRenews: false,
-            ownership: .familyShared,
-            environment: .sandbox,
-            storefront: try Storefront("DEU"),
-            region: try Region("DE"),
-            originalTransactionID: try TransactionID("2000000000000001"),
-            subscriptionGroup: try SubscriptionGroupID("20000001"),
-            refundedAt: [.ago(days: 20)],
-            offersUsed: []
-        )
+        var values = StatedFacts()
+        values.subscribedBefore = true
+        values.status = .expired
+        values.expiresAt = .ago(days: 9)
+        values.autoRenews = false
+        values.ownership = .familyShared
+        values.environment = .sandbox
+        values.storefront = try Storefront("DEU")
+        values.region = try Region("DE")
+        values.originalTransactionID = try TransactionID("2000000000000001")
+        values.subscriptionGroup = try SubscriptionGroupID("20000001")
+        values.refundedAt = [.ago(days: 20)]
+        values.offersUsed = []
+        let facts = CustomerFacts(values, at: instant)
         func stated<Value>(_ value: Value) -> Fact<Value> {
             Fact(value, source: .statedByCaller, observedAt: instant)
         }

@@ -7,10 +7,12 @@ import Testing
 struct PayloadTests {
     private func payload(_ binding: PurchaseBinding) throws -> PromotionalOfferPayload {
         PromotionalOfferPayload(
-            bundleID: try BundleID("com.example.app"),
+            offer: AppStoreOfferKey(
+                bundleID: try BundleID("com.example.app"),
+                productID: try ProductID("com.example.pro.monthly"),
+                offerID: try OfferID("pay_as_you_go.3 months")
+            ),
             keyID: try KeyID("ABC123DEFG"),
-            productID: try ProductID("com.example.pro.monthly"),
-            offerID: try OfferID("pay_as_you_go.3 months"),
             binding: binding,
             nonce: try #require(UniqueID("20FBA8A0-2B80-4A7D-A17F-85C1854727F8")),
             timestamp: Timestamp(milliseconds: 1_698_148_900_000)

@@ -45,22 +45,13 @@ struct FindingTextsTests {
         }
         history.offerGrantsPerDay = [.init(day: now.utcDay, count: 7 * grants * (lapsedDays ?? 40))]
         let end: Timestamp? = lapsedDays.map { Timestamp(milliseconds: now.milliseconds - Int64($0) * day) }
-        let status: SubscriptionStatus? = lapsedDays.map { $0 == 0 ? .active : .expired }
-        let facts = CustomerFacts(
-            statedAt: now,
-            subscribedBefore: lapsedDays == 0 ? false : nil,
-            status: status,
-            expiresAt: end,
-            autoRenews: grants == 1 ? nil : grants == 0,
-            ownership: lapsedDays == 9 ? .familyShared : .purchased,
-            environment: nil,
-            storefront: nil,
-            region: nil,
-            originalTransactionID: nil,
-            subscriptionGroup: nil,
-            refundedAt: nil,
-            offersUsed: nil
-        )
+        var stated = StatedFacts()
+        stated.subscribedBefore = lapsedDays == 0 ? false : nil
+        stated.status = lapsedDays.map { $0 == 0 ? .active : .expired }
+        stated.expiresAt = end
+        stated.autoRenews = grants == 1 ? nil : grants == 0
+        stated.ownership = lapsedDays == 9 ? .familyShared : .purchased
+        let facts = CustomerFacts(stated, at: now)
         return EvaluationContext(facts: facts, owners: .customer, grants: history, now: now)
     }
 

@@ -52,7 +52,6 @@ final class CheckpointPlace: Sendable {
     /// One of another instance has another `file`.
     func publisher(stored: SignedCheckpoint? = nil, file other: CheckpointFile? = nil) -> CheckpointPublisher {
         CheckpointPublisher(
-            key: key,
             of: signable(other ?? file),
             stored: stored,
             clock: clock.wallClock,
@@ -70,7 +69,7 @@ final class CheckpointPlace: Sendable {
 
     /// The naive log, with its checkpoints kept in the database and in `file`.
     func signable(_ file: CheckpointFile) -> SignableLog {
-        SignableLog(heads: heads, keeping: DurableCheckpoints(committer: committer, file: file))
+        SignableLog(key: key, heads: heads, keeping: DurableCheckpoints(committer: committer, file: file))
     }
 
     func stored() throws -> [CheckpointTable.Stored] {

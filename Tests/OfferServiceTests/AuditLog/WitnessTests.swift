@@ -41,14 +41,7 @@ struct WitnessTests {
                     (try? CheckpointTable(connection: place.ledger.openForReading()).cosignatures(of: place.key.origin))
                         ?? []
                 },
-                context: WitnessContext(
-                    transport: client,
-                    signable: place.signable(place.file),
-                    publisher: publisher,
-                    clock: place.clock.wallClock,
-                    log: Log(level: .debug, clock: place.clock.wallClock, sink: place.log.sink),
-                    contradiction: { [place] reason in place.contradictions.withLock { $0.append(reason) } }
-                )
+                context: WitnessContext(transport: client, publisher: publisher)
             )
             witnesses.start()
         }

@@ -18,7 +18,7 @@ struct DocumentationTests {
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
         let texts = try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }
             .map { try String(contentsOf: $0, encoding: .utf8) }
-        let made = #/(?:self\.init|Problem)\(\s*"([a-z0-9-]+)",\s*"([^"]+)"/#
+        let made = #/\(\s*"([a-z0-9-]+)",\s*(?:title: )?"([^"]+)"/#
         return Set(texts.flatMap { $0.matches(of: made) }.map { ProblemText(name: String($0.1), title: String($0.2)) })
     }
 

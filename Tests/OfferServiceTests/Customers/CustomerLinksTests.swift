@@ -53,8 +53,7 @@ import Testing
             to: try CustomerID(to),
             app: try #require(AppInStores(AppName("com.example.app"), in: service.loaded.catalog)),
             callerID: try #require(CallerID("backend")),
-            pseudonyms: service.loaded.keys.pseudonyms,
-            catalog: service.loaded.catalog
+            under: EvidenceContext(catalog: service.loaded.catalog, pseudonyms: service.loaded.keys.pseudonyms)
         )
     }
 

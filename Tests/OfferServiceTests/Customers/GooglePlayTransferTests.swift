@@ -138,8 +138,7 @@ import Testing
                 to: try CustomerID(customer),
                 app: try #require(AppInStores(place.app.name, in: place.catalog)),
                 callerID: try #require(CallerID("backend")),
-                pseudonyms: service.loaded.keys.pseudonyms,
-                catalog: place.catalog
+                under: EvidenceContext(catalog: place.catalog, pseudonyms: service.loaded.keys.pseudonyms)
             )
             _ = try writer.transfer(transfer)
         }

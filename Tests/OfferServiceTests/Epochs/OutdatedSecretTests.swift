@@ -80,8 +80,7 @@ import Testing
             to: try CustomerID("ada"),
             app: try #require(AppInStores(AppName("com.example.app"), in: service.loaded.catalog)),
             callerID: try #require(CallerID("backend")),
-            pseudonyms: pseudonyms,
-            catalog: service.loaded.catalog
+            under: EvidenceContext(catalog: service.loaded.catalog, pseudonyms: pseudonyms)
         )
     }
 

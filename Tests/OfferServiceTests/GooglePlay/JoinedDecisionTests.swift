@@ -49,10 +49,12 @@ extension FakePlayWorld {
         var transaction = AppStoreTransaction(
             transactionID: try TransactionID("71"),
             originalTransactionID: try TransactionID("71"),
-            bundleID: try BundleID("com.example.app"),
             productID: "pro.monthly",
-            environment: environment,
-            signedAt: now,
+            claims: SignedDataClaims(
+                bundleID: try BundleID("com.example.app"),
+                environment: environment,
+                signedAt: now
+            ),
             purchasedAt: now.adding(days: -days - 30)
         )
         transaction.productType = .known(.autoRenewableSubscription)

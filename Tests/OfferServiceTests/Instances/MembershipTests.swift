@@ -38,8 +38,7 @@ import Testing
             )
             committer.start(on: try place.ledger.openPatiently())
             membership = Membership(
-                instance,
-                lease: lease,
+                Membership.Member(instance, lease: lease),
                 committer: committer,
                 ledger: place.ledger,
                 log: Log(level: .error, clock: clock),

@@ -39,9 +39,8 @@ import Testing
                 SealSettings(),
                 seal: seal,
                 committer: committer,
-                clock: clock.wallClock,
                 status: clockState.status(clock),
-                log: log
+                runtime: Runtime(clock: clock.wallClock, random: ScriptedRandom(), log: log)
             )
             seal.keep(.selfVerification) { [self] in fault.withLock { $0 } }
         }

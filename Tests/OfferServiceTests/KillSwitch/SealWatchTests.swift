@@ -17,13 +17,13 @@ struct SealWatchTests {
     ) async throws {
         try await withService(wrap: wrap) { service async throws in
             let clockState = SettableClockState()
+            let log = Log(level: .debug, clock: service.clock.wallClock, sink: service.log.sink)
             let watch = SealWatch(
                 settings,
                 seal: service.seal,
                 committer: service.committer,
-                clock: service.clock.wallClock,
                 status: clockState.status(service.clock),
-                log: Log(level: .debug, clock: service.clock.wallClock, sink: service.log.sink)
+                runtime: Runtime(clock: service.clock.wallClock, random: ScriptedRandom(), log: log)
             )
             try await body(service, watch, clockState)
         }

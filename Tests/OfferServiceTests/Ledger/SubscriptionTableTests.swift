@@ -78,22 +78,15 @@ import Testing
     private static var longest: SubscriptionChain {
         let time = Timestamp(milliseconds: 0)
         var chain = SubscriptionChain()
-        chain.merge(
-            RenewalRecord(
-                productID: "pro",
-                autoRenews: false,
-                isInBillingRetry: nil,
-                gracePeriodExpiresAt: nil,
-                expirationIntent: nil,
-                renewsAt: nil,
-                offerType: nil,
-                offerID: nil,
-                eligibleWinBackOfferIDs: (0..<64).map { "\($0)" + String(repeating: "é", count: 126) },
-                environment: .production,
-                signedAt: time,
-                source: .notification
-            )
+        var renewal = RenewalRecord(
+            productID: "pro",
+            environment: .production,
+            signedAt: time,
+            source: .notification
         )
+        renewal.autoRenews = false
+        renewal.eligibleWinBackOfferIDs = (0..<64).map { "\($0)" + String(repeating: "é", count: 126) }
+        chain.merge(renewal)
         chain.merge(StatusRecord(.known(.active), observedAt: time, source: .storeAPI))
         chain.merge(statusesReadAt: time)
         chain.merge(historyCompleteAt: time)

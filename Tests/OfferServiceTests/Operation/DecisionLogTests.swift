@@ -69,7 +69,7 @@ struct LogStyleTests {
         let clock = SettableClock()
         let recorder = LogRecorder()
         let log = Log(level: .info, style: style, clock: clock.wallClock, sink: recorder.sink)
-        log(.info, "refused", ["caller": "shop", "reason": .text(reason), "milliseconds": 3], tone: tone)
+        log(.info, "refused", with: ["caller": "shop", "reason": .text(reason), "milliseconds": 3], tone: tone)
         log(.debug, "left out")
         return recorder.lines.joined()
     }

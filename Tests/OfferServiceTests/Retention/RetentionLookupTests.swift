@@ -82,12 +82,10 @@ import Testing
             let listing = try #require(offer.appStore)
             let request = RealtimeRequest(
                 originalTransactionID: try TransactionID("2000000000001"),
-                appAppleID: 1_234_567_890,
                 productID: "com.example.yearly",
                 userLocale: "en-US",
                 requestIdentifier: .version4(1, 2),
-                environment: .production,
-                signedAt: world.service.clock.now
+                environment: .production
             )
             let asked = SignatureRequest(
                 request,

@@ -18,10 +18,12 @@ struct DecodingTests {
         var expected = AppStoreTransaction(
             transactionID: try TransactionID("2000000900000002"),
             originalTransactionID: try TransactionID("2000000900000001"),
-            bundleID: try BundleID("com.example.app"),
             productID: "pro.monthly",
-            environment: .production,
-            signedAt: signedAt,
+            claims: SignedDataClaims(
+                bundleID: try BundleID("com.example.app"),
+                environment: .production,
+                signedAt: signedAt
+            ),
             purchasedAt: Timestamp(milliseconds: 1_770_000_000_000)
         )
         expected.productType = .known(.autoRenewableSubscription)

@@ -101,12 +101,12 @@ struct AppStoreAnswerTests {
             .json(#"{"hasMore":false,"notificationHistory":[]}"#)
         )
         let store = TestStore(transport)
-        let query = NotificationHistoryQuery(
+        var query = NotificationHistoryQuery(
             from: Timestamp(milliseconds: 1),
             to: Timestamp(milliseconds: 2),
-            notificationType: "REFUND",
             onlyFailures: true
         )
+        query.notificationType = "REFUND"
         let history = try await store.api.notificationHistory(query, in: .sandbox, asking)
         #expect(history.isComplete)
         #expect(history.items.map(\.signedPayload) == ["p", "q"].map { UnverifiedJWS(Array($0.utf8)) })

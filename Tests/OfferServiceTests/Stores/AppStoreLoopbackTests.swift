@@ -30,10 +30,9 @@ struct AppStoreLoopbackTests {
         key = SigningKey(
             id: try KeyID("LOOPBACK01"),
             issuerID: try #require(UniqueID("57246542-96fe-1a63-e053-0824d011072a")),
-            bundleIDs: [asking.bundleID],
-            purposes: [],
+            scope: KeyScope(bundleIDs: [asking.bundleID], purposes: []),
             status: .active,
-            privateKey: try PrivateKey.generate()
+            key: PinnedKey(try PrivateKey.generate())
         )
         try fake.registerKey(
             keyID: key.id.text,

@@ -26,10 +26,9 @@ struct TokenTests {
         SigningKey(
             id: try KeyID("ABCDEFGHIJ"),
             issuerID: try #require(UniqueID("57246542-96FE-1A63-E053-0824D011072A")),
-            bundleIDs: [asking.bundleID],
-            purposes: [],
+            scope: KeyScope(bundleIDs: [asking.bundleID], purposes: []),
             status: .active,
-            privateKey: privateKey
+            key: PinnedKey(privateKey)
         )
     }
 

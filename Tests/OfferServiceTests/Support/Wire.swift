@@ -58,8 +58,7 @@ struct Call: Sendable {
         let parts = path.utf8.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         return Request(
             method: HTTP.Method(method),
-            path: Array(parts[0]),
-            query: parts.count == 2 ? Array(parts[1]) : nil,
+            target: RequestTarget(path: Array(parts[0]), query: parts.count == 2 ? Array(parts[1]) : nil),
             headers: headers,
             body: body,
             from: ConnectionClient(peer: peer, certificateDigest: certificateDigest)

@@ -49,7 +49,7 @@ extension PlayIntegritySettings {
         let policy = reader.required("policy", GenuineAppPolicy.expected) { $0.string.flatMap(GenuineAppPolicy.init) }
         let levels = "one of " + DeviceIntegrity.allCases.map(\.rawValue).joined(separator: ", ")
         let device = reader.optional("deviceIntegrity", levels) { $0.string.flatMap(DeviceIntegrity.init) }
-        let demandsLicense = reader.optional("licensed", "true or false", \.bool)
+        let demandsLicense = reader.optional("licensed", "true or false", as: \.bool)
         let certificates = readCertificates(&reader, mismatches)
         let requestsPerDay = reader.optional("requestsPerDay", "a whole number from 100 to 100000000") { value in
             value.integer.flatMap { (100...100_000_000).contains($0) ? Int($0) : nil }

@@ -120,7 +120,7 @@ final class Connection: @unchecked Sendable {
     /// Sets the socket up; refuses the client if its address, or the whole server, has too many connections.
     func begin(isCountedForAddress isCounted: Bool, isOverTotal: Bool) {
         // A response that is too large for one segment would otherwise wait for the client's delayed ACK.
-        setOption(socket, Int32(IPPROTO_TCP), TCP_NODELAY)
+        setOption(TCP_NODELAY, at: Int32(IPPROTO_TCP), of: socket)
         isCountedForAddress = isCounted
         guard !isCountedForAddress || isOverTotal else { return }
         let rejection: Rejection = isOverTotal ? .tooManyConnections : .tooManyConnectionsFromAddress

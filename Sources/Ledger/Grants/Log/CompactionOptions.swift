@@ -16,8 +16,8 @@ package struct CompactionOptions: Sendable {
     package var mostOffsetsOfPrefix = 4
     /// At most this number of offsets of one subject is looked up; further grants go to `grants`.
     package var mostOffsetsOfSubject = 8
-    /// The filter of subjects begins with room for this number.
-    package var filterRoom = 65_536
+    /// The filter of subjects begins with room for this number; with `nil` there is none, and all are looked up.
+    package var filterRoom: Int? = 65_536
     /// This number of rows is read at a time to fill the filter.
     package var rowsAtOnce = 1024
 

@@ -92,7 +92,7 @@ extension GrantFilter.Reading {
                 .integer(GrantLogRow.first(of: end)),
                 .integer(Int64(most))
             )
-            let last = try read(question, most, from: connection) {
+            let last = try read(question, atMost: most, from: connection) {
                 filter.insert($0)
             } position: {
                 .log(after: $0.integer(1))
@@ -105,7 +105,7 @@ extension GrantFilter.Reading {
                 .blob(subject),
                 .integer(Int64(most))
             )
-            let last = try read(question, most, from: connection) { subject in
+            let last = try read(question, atMost: most, from: connection) { subject in
                 filter.insert(subject)
                 copied.insert(subject)
             } position: {
@@ -119,9 +119,9 @@ extension GrantFilter.Reading {
     /// Inserts the subjects of an answer; returns the position of its last row, or `nil` if the table has no more.
     private func read(
         _ sql: SQL,
-        _ most: Int,
+        atMost most: Int,
         from connection: any DatabaseConnection,
-        _ insert: ([UInt8]) -> Void,
+        insert: ([UInt8]) -> Void,
         position: (borrowing Row) -> GrantFilter.Position
     ) throws(StorageError) -> GrantFilter.Position? {
         var count = 0

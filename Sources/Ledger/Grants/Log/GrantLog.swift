@@ -36,12 +36,11 @@ final class GrantLog {
     /// A request rarely has more names.
     private static let mostKnownEntries = 4
 
-    /// With `looksForAll`, nothing is read to know which subjects have no grants.
-    init(_ connection: any DatabaseConnection, _ options: CompactionOptions, looksForAll: Bool) {
+    init(_ connection: any DatabaseConnection, _ options: CompactionOptions) {
         self.connection = connection
         self.options = options
         blocks = GrantOffsetTable(connection: connection, options: options)
-        granted = looksForAll ? nil : GrantFilter(room: options.filterRoom)
+        granted = options.filterRoom.map { GrantFilter(room: $0) }
     }
 
     // MARK: - Transactions

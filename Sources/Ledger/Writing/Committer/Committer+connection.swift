@@ -41,13 +41,14 @@ extension Committer {
 
     func makeWriter(on connection: any DatabaseConnection) -> LedgerWriter {
         logKeeper?.adopt(connection)
+        var compaction = compaction
+        if looksForAll.withLock({ $0 }) { compaction.filterRoom = nil }
         return LedgerWriter(
             connection: connection,
             after: knownHead,
             compaction: compaction,
             instance: instance,
-            appRefusals: appRefusals,
-            looksForAll: looksForAll.withLock { $0 }
+            appRefusals: appRefusals
         )
     }
 

@@ -350,12 +350,7 @@ extension Committer {
             newEntryFeed.add(current.newEntries)
         } catch {
             let mayTryAgain = attempt < Self.mostAttempts && isUndone(error, writer) && !pulse.isLate
-            writer?.rollback()
-            if error.needsNewConnection {
-                writer = nil
-                pulse.noteLoss()
-                if isSilent { refuse(queue.withLock { $0.take() }, error) }
-            }
+            undo(&writer, after: error)
             if mayTryAgain {
                 usleep(UInt32(attempt) * 50_000)
                 settle(batch, with: &writer, &cleaning, attempt: attempt + 1)
@@ -367,6 +362,15 @@ extension Committer {
                 refuse(batch, error)
             }
         }
+    }
+
+    /// Undoes a batch, and gives up a connection whose state is unknown.
+    private func undo(_ writer: inout LedgerWriter?, after error: LedgerError) {
+        writer?.rollback()
+        guard error.needsNewConnection else { return }
+        writer = nil
+        pulse.noteLoss()
+        if isSilent { refuse(queue.withLock { $0.take() }, error) }
     }
 
     /// How often the committer tries a batch that a server has not taken.

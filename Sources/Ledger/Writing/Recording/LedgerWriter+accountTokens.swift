@@ -33,7 +33,7 @@ extension LedgerWriter {
         try merge(change.report(at: recordedAt))
         if let claim = change.claim {
             let made = AccountTokenChange.Made(at: recordedAt, in: environment)
-            try remember(claim, GrantTerms(id: change.requestID, at: recordedAt), made.json)
+            try remember(GrantTerms(id: change.requestID, at: recordedAt), under: claim, decisionJSON: made.json)
         }
         return recordedAt
     }

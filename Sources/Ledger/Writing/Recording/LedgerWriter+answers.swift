@@ -26,7 +26,7 @@ extension LedgerWriter {
         if let earlier = try earlierGrant(claim, at: now), earlier.grantID != requestID {
             return earlier.requestDigest == claim.requestDigest ? earlier.decisionJSON : answer
         }
-        try remember(claim, GrantTerms(id: requestID, at: now), answer)
+        try remember(GrantTerms(id: requestID, at: now), under: claim, decisionJSON: answer)
         try note(shown, requestID: requestID, at: now)
         return answer
     }

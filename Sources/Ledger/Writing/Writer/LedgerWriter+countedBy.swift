@@ -32,8 +32,8 @@ extension LedgerWriter {
     /// The ledger is asked again name by name: a cap refuses few requests.
     func explained(
         _ decision: Decision,
-        _ request: DecisionRequest,
-        _ subscriptions: [[UInt8]]
+        of request: DecisionRequest,
+        with subscriptions: [[UInt8]]
     ) throws(LedgerError) -> Decision {
         guard decision.hasReachedCap else { return decision }
         var (found, redeemed): (CountedNames, CountedNames) = ([], [])

@@ -41,7 +41,8 @@ extension LedgerWriter {
         on decision: Decision
     ) throws(LedgerError) {
         guard let claim = request.idempotency else { return }
-        try remember(claim, terms, DecisionJSON(decision, of: request.offer, policyName: request.policyName).bytes)
+        let json = DecisionJSON(decision, of: request.offer, policyName: request.policyName)
+        try remember(terms, under: claim, decisionJSON: json.bytes)
     }
 
     /// Records one entry for each signature that will be made; for a retry, `evaluation` is nil.

@@ -13,7 +13,7 @@ extension LedgerWriter {
         let signedAt: Timestamp
         let decisionJSON: [UInt8]
 
-        init(_ claim: IdempotencyClaim, _ grant: GrantTerms, _ decisionJSON: [UInt8]) {
+        init(_ grant: GrantTerms, under claim: IdempotencyClaim, decisionJSON: [UInt8]) {
             requestDigest = claim.requestDigest
             (grantID, nonce, signedAt) = (grant.id, grant.nonce, grant.signedAt)
             self.decisionJSON = decisionJSON
@@ -125,12 +125,12 @@ extension LedgerWriter {
     }
 
     func remember(
-        _ claim: IdempotencyClaim,
         _ grant: GrantTerms,
-        _ decisionJSON: [UInt8]
+        under claim: IdempotencyClaim,
+        decisionJSON: [UInt8]
     ) throws(LedgerError) {
         if claimsReadAhead[claim.keyDigest] != nil {
-            claimsReadAhead[claim.keyDigest] = EarlierGrant(claim, grant, decisionJSON)
+            claimsReadAhead[claim.keyDigest] = EarlierGrant(grant, under: claim, decisionJSON: decisionJSON)
         }
         let row: [SQLValue] = [
             .blob(claim.keyDigest), .blob(claim.requestDigest), .blob(grant.id.bytes), .blob(grant.nonce.bytes),

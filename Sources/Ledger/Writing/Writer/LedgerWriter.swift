@@ -80,8 +80,7 @@ package final class LedgerWriter {
         after durableHead: TreeHead? = nil,
         compaction: CompactionOptions = CompactionOptions(),
         instance: UniqueID? = nil,
-        appRefusals: AppRefusals? = nil,
-        looksForAll: Bool = false
+        appRefusals: AppRefusals? = nil
     ) {
         self.appRefusals = appRefusals
         self.connection = connection
@@ -90,7 +89,7 @@ package final class LedgerWriter {
         log = LogTables(connection: connection)
         days = GrantDays(connection: connection)
         chains = ChainTable(connection: connection)
-        grants = GrantTable(connection: connection, compaction: compaction, looksForAll: looksForAll)
+        grants = GrantTable(connection: connection, compaction: compaction)
         rotatedKeys = KeyRotation(grants)
         keyEpochs = KeyEpochs(connection: connection)
         holders = SubscriptionHolders(connection: connection)
@@ -318,7 +317,7 @@ package final class LedgerWriter {
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
         guard let allows = request.grantable.answer(to: decision.outcome) else {
             try refuse(request, evaluation)
-            return .refused(try explained(decision, request, evaluation.subscriptions))
+            return .refused(try explained(decision, of: request, with: evaluation.subscriptions))
         }
         if let obstacle = request.grantable.obstacle {
             if case .fault = obstacle { try refuse(request, evaluation) }
@@ -419,15 +418,16 @@ package final class LedgerWriter {
                 history.otherStoreGrantsPerDay = try grantsPerDay(key, span, until: today)
             }
         }
-        return EvaluationContext(
+        var context = EvaluationContext(
             facts: known.facts,
-            attributes: attributes,
             owners: request.owners,
             isProven: request.isProven,
             grants: history,
-            now: request.receivedAt,
-            knowsSubscription: !known.subscriptions.isEmpty
+            now: request.receivedAt
         )
+        context.attributes = attributes
+        context.knowsSubscription = !known.subscriptions.isEmpty
+        return context
     }
 
     /// When the offer was granted to any of the subjects, each grant once, in order.

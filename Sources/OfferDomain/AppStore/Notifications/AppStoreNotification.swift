@@ -17,7 +17,7 @@ package struct AppStoreNotification: Hashable, Sendable {
     /// The bundle ID that Apple signed; it belongs to a configured app.
     package let bundleID: BundleID
     /// Absent in the sandbox.
-    package let appAppleID: Int64?
+    package var appAppleID: Int64?
     /// The environment that Apple signed; for an external purchase token, the environment that its ID shows.
     package let environment: StoreEnvironment
     /// What it is about; Apple sends exactly one of four objects.
@@ -89,23 +89,20 @@ package struct AppStoreNotification: Hashable, Sendable {
         }
     }
 
+    /// What each notification has; the caller sets the app's number.
     package init(
         notificationType: Reported<NotificationType>,
         subtype: Reported<NotificationSubtype>?,
         notificationUUID: UniqueID,
-        signedAt: Timestamp,
-        bundleID: BundleID,
-        appAppleID: Int64?,
-        environment: StoreEnvironment,
+        claims: SignedDataClaims,
         content: Content
     ) {
         self.notificationType = notificationType
         self.subtype = subtype
         self.notificationUUID = notificationUUID
-        self.signedAt = signedAt
-        self.bundleID = bundleID
-        self.appAppleID = appAppleID
-        self.environment = environment
+        signedAt = claims.signedAt
+        bundleID = claims.bundleID
+        environment = claims.environment
         self.content = content
     }
 

@@ -7,7 +7,7 @@ package struct RealtimeRequest: Hashable, Sendable {
     /// Names the subscription that the customer is about to cancel.
     package let originalTransactionID: TransactionID
     /// The app's number in the App Store, which alone names the app; it may be absent in the sandbox.
-    package let appAppleID: Int64?
+    package var appAppleID: Int64?
     /// The product that the customer has, the store's own text, at most 255 bytes.
     package let productID: String
     /// As `en-US`; the store's own text, at most 64 bytes.
@@ -16,24 +16,19 @@ package struct RealtimeRequest: Hashable, Sendable {
     package let requestIdentifier: UniqueID
     /// The environment that Apple signed, which some configured app takes.
     package let environment: StoreEnvironment
-    /// When Apple signed the request (`signedDate`).
-    package let signedAt: Timestamp
 
+    /// What each request has; the caller sets the app's number.
     package init(
         originalTransactionID: TransactionID,
-        appAppleID: Int64?,
         productID: String,
         userLocale: String,
         requestIdentifier: UniqueID,
-        environment: StoreEnvironment,
-        signedAt: Timestamp
+        environment: StoreEnvironment
     ) {
         self.originalTransactionID = originalTransactionID
-        self.appAppleID = appAppleID
         self.productID = productID
         self.userLocale = userLocale
         self.requestIdentifier = requestIdentifier
         self.environment = environment
-        self.signedAt = signedAt
     }
 }

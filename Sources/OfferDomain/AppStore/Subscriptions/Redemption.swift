@@ -82,7 +82,7 @@ extension SubscriptionChain {
         let state = state(at: now)
         let runs = offerRuns(chain: chain).filter { $0.type.known == type }
         return runs.compactMap { $0.redemption(type, state) }
-            + (pending(type, chain, state).map { [$0] } ?? [])
+            + (pending(type, in: chain, state).map { [$0] } ?? [])
     }
 
     /// Whether a redemption may have begun with an unknown transaction: the history is incomplete, and its first known
@@ -93,7 +93,7 @@ extension SubscriptionChain {
     }
 
     /// The offer of the next renewal; nil if the running offer continues, or if no renewal will come.
-    private func pending(_ type: OfferType, _ chain: ChainKey, _ state: ChainState?) -> Redemption? {
+    private func pending(_ type: OfferType, in chain: ChainKey, _ state: ChainState?) -> Redemption? {
         guard let state, let renewal = state.renewal, renewal.offerType?.known == type else { return nil }
         let isRunning = state.latest.offerType?.known == type && state.latest.offerID == renewal.offerID
         let hasEnded = [.expired, .revoked].contains(state.status?.value)

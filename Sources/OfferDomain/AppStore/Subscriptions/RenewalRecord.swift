@@ -21,7 +21,7 @@ package struct RenewalRecord: Hashable, Sendable, Superseding {
     /// The store's ID of that offer; nil for an introductory offer.
     package var offerID: String?
     /// The best first; empty also if Apple's info has no such list.
-    package var eligibleWinBackOfferIDs: [String]
+    package var eligibleWinBackOfferIDs: [String] = []
     /// The environment of the chain's transactions.
     package var environment: StoreEnvironment
     /// When Apple signed this copy.
@@ -29,30 +29,9 @@ package struct RenewalRecord: Hashable, Sendable, Superseding {
     /// The source of this copy.
     package var source: FactSource
 
-    /// All members in the clear, for the ledger's rows.
-    package init(
-        productID: String,
-        autoRenews: Bool?,
-        isInBillingRetry: Bool?,
-        gracePeriodExpiresAt: Timestamp?,
-        expirationIntent: Reported<ExpirationIntent>?,
-        renewsAt: Timestamp?,
-        offerType: Reported<OfferType>?,
-        offerID: String?,
-        eligibleWinBackOfferIDs: [String],
-        environment: StoreEnvironment,
-        signedAt: Timestamp,
-        source: FactSource
-    ) {
+    /// What each renewal info has; the caller sets the rest.
+    package init(productID: String, environment: StoreEnvironment, signedAt: Timestamp, source: FactSource) {
         self.productID = productID
-        self.autoRenews = autoRenews
-        self.isInBillingRetry = isInBillingRetry
-        self.gracePeriodExpiresAt = gracePeriodExpiresAt
-        self.expirationIntent = expirationIntent
-        self.renewsAt = renewsAt
-        self.offerType = offerType
-        self.offerID = offerID
-        self.eligibleWinBackOfferIDs = eligibleWinBackOfferIDs
         self.environment = environment
         self.signedAt = signedAt
         self.source = source
@@ -62,19 +41,19 @@ package struct RenewalRecord: Hashable, Sendable, Superseding {
     package init(_ info: AppStoreRenewalInfo, source: FactSource) {
         self.init(
             productID: info.productID,
-            autoRenews: info.autoRenews,
-            isInBillingRetry: info.isInBillingRetry,
-            gracePeriodExpiresAt: info.gracePeriodExpiresAt,
-            expirationIntent: info.expirationIntent,
-            renewsAt: info.renewsAt,
-            offerType: info.offerType,
-            offerID: info.offerID,
-            eligibleWinBackOfferIDs: info.eligibleWinBackOfferIDs ?? [],
             environment: info.environment,
             signedAt: info.signedAt,
             source: source
         )
+        autoRenews = info.autoRenews
+        isInBillingRetry = info.isInBillingRetry
+        gracePeriodExpiresAt = info.gracePeriodExpiresAt
+        expirationIntent = info.expirationIntent
+        renewsAt = info.renewsAt
         autoRenewProductID = info.autoRenewProductID
+        offerType = info.offerType
+        offerID = info.offerID
+        eligibleWinBackOfferIDs = info.eligibleWinBackOfferIDs ?? []
     }
 
     var contents: [Content] {

@@ -60,7 +60,7 @@ extension SubscriptionChain {
             claim.status.map { Fact($0, source: claim.source, observedAt: claim.observedAt) }
         }
         let known = endObservation(latest, renewal)
-        let isEndCertain = isCertain(end, latest, renewal, at: now)
+        let isEndCertain = isCertain(end, renewal, at: now)
         return ChainState(
             latest: latest,
             status: holds ? status : nil,
@@ -194,12 +194,7 @@ extension SubscriptionChain {
     }
 
     /// A passed end is the last one if later evidence would have shown a later end.
-    private func isCertain(
-        _ end: Timestamp?,
-        _ latest: TransactionRecord,
-        _ renewal: RenewalRecord?,
-        at now: Timestamp
-    ) -> Bool {
+    private func isCertain(_ end: Timestamp?, _ renewal: RenewalRecord?, at now: Timestamp) -> Bool {
         guard let end else { return false }
         return end > now || sightings(renewal).contains { $0.observedAt >= end }
     }

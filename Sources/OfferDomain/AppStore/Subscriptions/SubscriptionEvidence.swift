@@ -41,20 +41,18 @@ package struct SubscriptionEvidence: Hashable, Sendable {
         }
     }
 
-    /// Collects the evidence; the instants are set only for whole answers of the API.
+    /// Collects the evidence; the caller sets `statusesReadAt` and `isPartial`.
     package init(
         source: FactSource,
         transactions: [AppStoreTransaction] = [],
         renewals: [AppStoreRenewalInfo] = [],
         statuses: [Status] = [],
-        statusesReadAt: Timestamp? = nil,
         historyReadAt: Timestamp? = nil
     ) {
         self.source = source
         self.transactions = transactions
         self.renewals = renewals
         self.statuses = statuses
-        self.statusesReadAt = statusesReadAt
         self.historyReadAt = historyReadAt
     }
 

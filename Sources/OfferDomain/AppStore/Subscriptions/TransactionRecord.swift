@@ -22,7 +22,7 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
     /// In thousandths of a percent of the price.
     package var revocationPercentage: Int?
     /// Whether the customer upgraded out of this period.
-    package var isUpgraded: Bool
+    package var isUpgraded: Bool = false
     /// Whether the customer bought it or has it by Family Sharing.
     package var ownership: Reported<Ownership>?
     /// The kind of offer that it was bought with; nil without an offer.
@@ -50,42 +50,16 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
     /// The source of this copy.
     package var source: FactSource
 
-    /// All members in the clear, for the ledger's rows.
+    /// What each transaction has; the caller sets the rest.
     package init(
         productID: String,
-        productType: Reported<AppStoreProductType>?,
-        subscriptionGroup: SubscriptionGroupID?,
         purchasedAt: Timestamp,
-        expiresAt: Timestamp?,
-        revokedAt: Timestamp?,
-        revocationType: Reported<RevocationType>?,
-        isUpgraded: Bool,
-        ownership: Reported<Ownership>?,
-        offerType: Reported<OfferType>?,
-        offerID: String?,
-        offerDiscountType: Reported<OfferDiscountType>?,
-        reason: Reported<TransactionReason>?,
-        storefront: Storefront?,
-        account: AccountKey?,
         environment: StoreEnvironment,
         signedAt: Timestamp,
         source: FactSource
     ) {
         self.productID = productID
-        self.productType = productType
-        self.subscriptionGroup = subscriptionGroup
         self.purchasedAt = purchasedAt
-        self.expiresAt = expiresAt
-        self.revokedAt = revokedAt
-        self.revocationType = revocationType
-        self.isUpgraded = isUpgraded
-        self.ownership = ownership
-        self.offerType = offerType
-        self.offerID = offerID
-        self.offerDiscountType = offerDiscountType
-        self.reason = reason
-        self.storefront = storefront
-        self.account = account
         self.environment = environment
         self.signedAt = signedAt
         self.source = source
@@ -97,28 +71,28 @@ package struct TransactionRecord: Hashable, Sendable, Superseding {
     package init(_ transaction: AppStoreTransaction, source: FactSource, account: AccountKey?) {
         self.init(
             productID: transaction.productID,
-            productType: transaction.productType,
-            subscriptionGroup: transaction.subscriptionGroup,
             purchasedAt: transaction.purchasedAt,
-            expiresAt: transaction.expiresAt,
-            revokedAt: transaction.revokedAt,
-            revocationType: transaction.revocationType,
-            isUpgraded: transaction.isUpgraded,
-            ownership: transaction.ownership,
-            offerType: transaction.offerType,
-            offerID: transaction.offerID,
-            offerDiscountType: transaction.offerDiscountType,
-            reason: transaction.reason,
-            storefront: transaction.storefront,
-            account: account,
             environment: transaction.environment,
             signedAt: transaction.signedAt,
             source: source
         )
+        productType = transaction.productType
+        subscriptionGroup = transaction.subscriptionGroup
+        expiresAt = transaction.expiresAt
+        revokedAt = transaction.revokedAt
+        revocationType = transaction.revocationType
         revocationPercentage = transaction.revocationPercentage
+        isUpgraded = transaction.isUpgraded
+        ownership = transaction.ownership
+        offerType = transaction.offerType
+        offerID = transaction.offerID
+        offerDiscountType = transaction.offerDiscountType
+        reason = transaction.reason
+        storefront = transaction.storefront
         billingPlan = transaction.billingPlan
         commitmentEndsAt = transaction.commitmentEndsAt
         commitmentPeriod = transaction.commitmentPeriod
+        self.account = account
     }
 
     /// If two copies have the same instant, the revoked one holds.

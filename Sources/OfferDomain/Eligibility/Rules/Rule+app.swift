@@ -15,18 +15,10 @@ extension Rule {
             Finding(
                 self,
                 facts.isLicensed.map { Answer($0 == wanted) } ?? .undecided,
-                facts.isLicensed.map { $0 ? .appLicensed : .appNotLicensed } ?? .appLicenseUnknown
+                because: facts.isLicensed.map { $0 ? .appLicensed : .appNotLicensed } ?? .appLicenseUnknown
             )
         default: preconditionFailure("not a rule about the app")
         }
-    }
-
-    private func answer(
-        _ isMet: Bool?,
-        _ codes: (met: FindingCode, notMet: FindingCode, unknown: FindingCode)
-    ) -> Finding {
-        guard let isMet else { return Finding(self, .undecided, codes.unknown) }
-        return Finding(self, Answer(isMet), isMet ? codes.met : codes.notMet)
     }
 }
 

@@ -3,50 +3,52 @@
 // What one store alone knows of the subscription.
 extension Rule {
     func billingPlan(_ wanted: BillingPlan, _ fact: Fact<BillingPlan>?) -> Finding {
-        guard let fact else { return Finding(self, .undecided, .billingPlanUnknown) }
+        guard let fact else { return Finding(self, .undecided, because: .billingPlanUnknown) }
         let isMet = fact.value == wanted
-        return Finding(self, Answer(isMet), isMet ? .billingPlanMatches : .billingPlanDiffers)
+        return Finding(self, Answer(isMet), because: isMet ? .billingPlanMatches : .billingPlanDiffers)
     }
 
     func priceStepUpConsent(_ wanted: PriceStepUpConsent, _ fact: Fact<PriceStepUpConsent>?) -> Finding {
-        guard let fact else { return Finding(self, .undecided, .priceStepUpConsentUnknown) }
+        guard let fact else { return Finding(self, .undecided, because: .priceStepUpConsentUnknown) }
         let isMet = fact.value == wanted
-        return Finding(self, Answer(isMet), isMet ? .priceStepUpConsentMatches : .priceStepUpConsentDiffers)
+        return Finding(self, Answer(isMet), because: isMet ? .priceStepUpConsentMatches : .priceStepUpConsentDiffers)
     }
 
     /// Treats a plan that is billed upfront as a plan without a commitment.
     func commitmentEnds(_ days: Int, _ context: EvaluationContext) -> Finding {
         if let absence = noCommitment(context) { return absence }
         guard let end = context.facts.commitmentEndsAt?.value else {
-            return Finding(self, .undecided, .commitmentEndUnknown)
+            return Finding(self, .undecided, because: .commitmentEndUnknown)
         }
-        guard end > context.now else { return Finding(self, .notMet, .commitmentOver) }
+        guard end > context.now else { return Finding(self, .notMet, because: .commitmentOver) }
         let beginsAt = end.adding(days: -days)
-        guard context.now >= beginsAt else { return Finding(self, .notMet, .commitmentEndsLater, turnsAt: beginsAt) }
-        return Finding(self, .met, .commitmentEndsSoon, turnsAt: end)
+        guard context.now >= beginsAt else {
+            return Finding(self, .notMet, because: .commitmentEndsLater, turnsAt: beginsAt)
+        }
+        return Finding(self, .met, because: .commitmentEndsSoon, turnsAt: end)
     }
 
     func commitmentPeriod(atLeast: Int?, atMost: Int?, _ context: EvaluationContext) -> Finding {
         if let absence = noCommitment(context) { return absence }
         guard let period = context.facts.commitmentPeriod?.value else {
-            return Finding(self, .undecided, .commitmentPeriodUnknown)
+            return Finding(self, .undecided, because: .commitmentPeriodUnknown)
         }
         let isMet = (atLeast ?? period) <= period && period <= (atMost ?? period)
         return Finding(
             self,
             Answer(isMet),
-            isMet ? .commitmentPeriodMatches : .commitmentPeriodDiffers,
-            .count(period)
+            because: isMet ? .commitmentPeriodMatches : .commitmentPeriodDiffers,
+            reporting: .count(period)
         )
     }
 
     func appleWinBack(_ wanted: Bool, _ fact: Fact<Bool>?) -> Finding {
-        guard let fact else { return Finding(self, .undecided, .appleWinBackUnknown) }
-        return Finding(self, Answer(fact.value == wanted), fact.value ? .appleWinBack : .noAppleWinBack)
+        guard let fact else { return Finding(self, .undecided, because: .appleWinBackUnknown) }
+        return Finding(self, Answer(fact.value == wanted), because: fact.value ? .appleWinBack : .noAppleWinBack)
     }
 
     private func noCommitment(_ context: EvaluationContext) -> Finding? {
-        context.facts.billingPlan?.value == .billedUpfront ? Finding(self, .notMet, .noCommitment) : nil
+        context.facts.billingPlan?.value == .billedUpfront ? Finding(self, .notMet, because: .noCommitment) : nil
     }
 }
 

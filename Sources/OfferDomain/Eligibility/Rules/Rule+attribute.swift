@@ -4,16 +4,16 @@ extension Rule {
     /// What wasn't stated is undecided, and so is a value of another type, which is a mistake of the caller's.
     ///
     /// Only `exists` takes silence for an answer, and only the silence of a caller who was entitled to speak.
-    func attribute(_ name: String, _ test: AttributeTest, _ attributes: Attributes?) -> Finding {
-        guard let attributes else { return Finding(self, .undecided, .attributeUnknown) }
+    func attribute(_ name: String, _ test: AttributeTest, in attributes: Attributes?) -> Finding {
+        guard let attributes else { return Finding(self, .undecided, because: .attributeUnknown) }
         let value = attributes[name]
         if case .exists(let wanted) = test {
             let exists = value != nil
-            return Finding(self, Answer(exists == wanted), exists ? .attributeExists : .attributeAbsent)
+            return Finding(self, Answer(exists == wanted), because: exists ? .attributeExists : .attributeAbsent)
         }
-        guard let value else { return Finding(self, .undecided, .attributeUnknown) }
-        guard let isMet = test.admits(value) else { return Finding(self, .undecided, .attributeWrongType) }
-        return Finding(self, Answer(isMet), isMet ? .attributeMatches : .attributeDiffers)
+        guard let value else { return Finding(self, .undecided, because: .attributeUnknown) }
+        guard let isMet = test.admits(value) else { return Finding(self, .undecided, because: .attributeWrongType) }
+        return Finding(self, Answer(isMet), because: isMet ? .attributeMatches : .attributeDiffers)
     }
 }
 

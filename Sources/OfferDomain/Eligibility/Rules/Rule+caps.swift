@@ -5,10 +5,10 @@
 
 extension Rule {
     func grants(
-        _ atMost: Int,
-        _ days: Int?,
-        _ scope: GrantScope,
-        _ stores: StoreScope,
+        atMost: Int,
+        perDays days: Int?,
+        per scope: GrantScope,
+        in stores: StoreScope,
         _ context: EvaluationContext
     ) -> Finding {
         guard let grants = context.grants(per: scope, in: stores) else { return unknown(scope) }
@@ -17,31 +17,26 @@ extension Rule {
             firstCounted = grants.firstIndex { $0.adding(days: days) > context.now } ?? grants.count
         }
         let count = grants.count - firstCounted
-        guard count >= atMost else { return Finding(self, .met, .grantsBelowCap, .count(count)) }
+        guard count >= atMost else { return Finding(self, .met, because: .grantsBelowCap, reporting: .count(count)) }
         var turnsAt: Timestamp?
         if let days, atMost > 0 {
             turnsAt = grants[grants.count - atMost].adding(days: days)
         }
-        return Finding(self, .notMet, .grantsCapReached, .count(count), turnsAt: turnsAt)
+        return Finding(self, .notMet, because: .grantsCapReached, reporting: .count(count), turnsAt: turnsAt)
     }
 
-    func cooldown(
-        _ days: Int,
-        _ scope: GrantScope,
-        _ stores: StoreScope,
-        _ context: EvaluationContext
-    ) -> Finding {
+    func cooldown(days: Int, per scope: GrantScope, in stores: StoreScope, _ context: EvaluationContext) -> Finding {
         guard let grants = context.grants(per: scope, in: stores) else { return unknown(scope) }
-        guard let last = grants.last else { return Finding(self, .met, .cooldownOver) }
+        guard let last = grants.last else { return Finding(self, .met, because: .cooldownOver) }
         let passed = context.now.wholeDays(since: last)
         let end = last.adding(days: days)
-        guard end > context.now else { return Finding(self, .met, .cooldownOver, .count(passed)) }
-        return Finding(self, .notMet, .cooldownRunning, .count(passed), turnsAt: end)
+        guard end > context.now else { return Finding(self, .met, because: .cooldownOver, reporting: .count(passed)) }
+        return Finding(self, .notMet, because: .cooldownRunning, reporting: .count(passed), turnsAt: end)
     }
 
-    func budget(_ atMost: Int, _ days: Int?, _ stores: StoreScope, _ context: EvaluationContext) -> Finding {
+    func budget(atMost: Int, perDays days: Int?, in stores: StoreScope, _ context: EvaluationContext) -> Finding {
         // Otherwise a caller that invents names could use up the whole budget.
-        guard context.isProven else { return Finding(self, .undecided, .customerUnproven) }
+        guard context.isProven else { return Finding(self, .undecided, because: .customerUnproven) }
         let today = context.now.utcDay
         var (spent, turnsAt) = (0, Timestamp?.none)
         // From the newest day backwards: the budget becomes free when the day that exhausts it leaves the period.
@@ -51,11 +46,11 @@ extension Rule {
             spent += entry.count
             if let days, wasLeft, spent >= atMost { turnsAt = Timestamp(startOfUTCDay: entry.day).adding(days: days) }
         }
-        guard spent >= atMost else { return Finding(self, .met, .budgetLeft, .count(spent)) }
-        return Finding(self, .notMet, .budgetSpent, .count(spent), turnsAt: turnsAt)
+        guard spent >= atMost else { return Finding(self, .met, because: .budgetLeft, reporting: .count(spent)) }
+        return Finding(self, .notMet, because: .budgetSpent, reporting: .count(spent), turnsAt: turnsAt)
     }
 
     func unknown(_ scope: GrantScope) -> Finding {
-        Finding(self, .undecided, scope == .customer ? .customerUnknown : .originalTransactionUnknown)
+        Finding(self, .undecided, because: scope == .customer ? .customerUnknown : .originalTransactionUnknown)
     }
 }

@@ -9,7 +9,7 @@ extension Rule {
             case .notMet: .allNotMet
             case .undecided: .allUndecided
             }
-        return Finding(self, answer, code, turnsAt: children.turningOfAll(answer), children: children)
+        return Finding(self, answer, because: code, turnsAt: children.turningOfAll(answer), children: children)
     }
 
     func any(_ children: [Finding]) -> Finding {
@@ -20,7 +20,7 @@ extension Rule {
             case .notMet: .anyNotMet
             case .undecided: .anyUndecided
             }
-        return Finding(self, answer, code, turnsAt: children.turningOfAny(answer), children: children)
+        return Finding(self, answer, because: code, turnsAt: children.turningOfAny(answer), children: children)
     }
 
     func not(_ child: Finding) -> Finding {
@@ -30,7 +30,7 @@ extension Rule {
             case .notMet: .notMet
             case .undecided: .notUndecided
             }
-        return Finding(self, !child.answer, code, turnsAt: child.turnsAt, children: [child])
+        return Finding(self, !child.answer, because: code, turnsAt: child.turnsAt, children: [child])
     }
 }
 

@@ -24,7 +24,8 @@ extension Rule {
                 + check.bounds(atLeastDays, atMostDays)
         case .usedOffers(let type, let offer, _, let atMost):
             let hasNoID = type == .introductory && offer != nil
-            return check.number(atMost, "/atMost", least: 0) + check.when(hasNoID, .introductoryOfferHasNoID, "/offer")
+            return check.number(atMost, "/atMost", least: 0)
+                + check.when(hasNoID, .introductoryOfferHasNoID, at: "/offer")
         case .grants(let atMost, let days, _, _, _), .budget(let atMost, let days, _):
             return check.number(atMost, "/atMost", least: 1) + check.days(days, "/perDays")
         case .cooldown(let days, _, _, _): return check.days(days, "/days")
@@ -38,7 +39,7 @@ extension Rule {
             let isReversed = if let from, let until { from >= until } else { false }
             return check.when(from == nil && until == nil, .unbounded) + check.when(isReversed, .reversed)
         case .attribute(let name, let test):
-            return check.when(!Attributes.admits(name: name), .unfitAttributeName, "/name") + check.test(test)
+            return check.when(!Attributes.admits(name: name), .unfitAttributeName, at: "/name") + check.test(test)
         }
     }
 }

@@ -12,10 +12,12 @@ extension Rule {
     ) -> Finding {
         guard let grants else { return unknown(scope) }
         let ends = grants.map { $0.end(afterDays: days) }.filter { $0 > now }.sorted()
-        guard ends.count >= atMost else { return Finding(self, .met, .grantsBelowCap, .count(ends.count)) }
+        guard ends.count >= atMost else {
+            return Finding(self, .met, because: .grantsBelowCap, reporting: .count(ends.count))
+        }
         var turnsAt: Timestamp?
         if atMost > 0, ends[ends.count - atMost] < .never { turnsAt = ends[ends.count - atMost] }
-        return Finding(self, .notMet, .grantsCapReached, .count(ends.count), turnsAt: turnsAt)
+        return Finding(self, .notMet, because: .grantsCapReached, reporting: .count(ends.count), turnsAt: turnsAt)
     }
 
     func cooldown(
@@ -26,13 +28,13 @@ extension Rule {
     ) -> Finding {
         guard let grants else { return unknown(scope) }
         let counted = grants.filter { $0.end(afterDays: nil) > now }
-        guard let last = counted.last else { return Finding(self, .met, .cooldownOver) }
+        guard let last = counted.last else { return Finding(self, .met, because: .cooldownOver) }
         let passed = now.wholeDays(since: last.grantedAt)
         // A grant that will be given back may stop counting before an older grant that was redeemed.
         guard let end = counted.map({ $0.end(afterDays: days) }).max(), end > now else {
-            return Finding(self, .met, .cooldownOver, .count(passed))
+            return Finding(self, .met, because: .cooldownOver, reporting: .count(passed))
         }
-        return Finding(self, .notMet, .cooldownRunning, .count(passed), turnsAt: end)
+        return Finding(self, .notMet, because: .cooldownRunning, reporting: .count(passed), turnsAt: end)
     }
 }
 

@@ -7,10 +7,10 @@ extension Rule {
         }
         let recent = refunds.within(days: days, percent, at: context.now)
         guard let latest = recent.certain else {
-            guard !recent.mayBeOthers else { return Finding(self, .undecided, .refundsUnknown) }
-            return Finding(self, .notMet, .notRefunded)
+            guard !recent.mayBeOthers else { return Finding(self, .undecided, because: .refundsUnknown) }
+            return Finding(self, .notMet, because: .notRefunded)
         }
-        return Finding(self, .met, .refunded, turnsAt: recent.mayBeOthers ? nil : latest.adding(days: days))
+        return Finding(self, .met, because: .refunded, turnsAt: recent.mayBeOthers ? nil : latest.adding(days: days))
     }
 
     /// Answers from an incomplete list of refunds; it never states when a refund stops counting, as others may follow.
@@ -19,11 +19,11 @@ extension Rule {
     private func refundedAmongSeen(withinDays days: Int, _ percent: Int?, _ context: EvaluationContext) -> Finding {
         let (seen, since) = (context.facts.refundsSeen?.value, context.facts.refundsToldSince?.value)
         let recent = seen?.within(days: days, percent, at: context.now)
-        if recent?.certain != nil { return Finding(self, .met, .refunded) }
+        if recent?.certain != nil { return Finding(self, .met, because: .refunded) }
         guard let recent, !recent.mayBeOthers, let since, since.adding(days: days) <= context.now else {
-            return Finding(self, .undecided, .refundsUnknown)
+            return Finding(self, .undecided, because: .refundsUnknown)
         }
-        return Finding(self, .notMet, .notRefunded)
+        return Finding(self, .notMet, because: .notRefunded)
     }
 }
 

@@ -9,14 +9,14 @@ struct RuleCheck {
         pointer = "\(parent)/\(rule)"
     }
 
-    func when(_ isWrong: Bool, _ kind: RuleIssue.Kind, _ member: String = "") -> [RuleIssue] {
+    func when(_ isWrong: Bool, _ kind: RuleIssue.Kind, at member: String = "") -> [RuleIssue] {
         isWrong ? [RuleIssue(pointer: pointer + member, kind: kind)] : []
     }
 
     func number(_ number: Int, _ member: String, least: Int, limit: Int = 1_000_000_000) -> [RuleIssue] {
-        if number < 0 { return when(true, .negative(number), member) }
-        if number > limit { return when(true, .tooLarge(number, limit: limit), member) }
-        return when(number < least, .zero, member)
+        if number < 0 { return when(true, .negative(number), at: member) }
+        if number > limit { return when(true, .tooLarge(number, limit: limit), at: member) }
+        return when(number < least, .zero, at: member)
     }
 
     func days(_ days: Int?, _ member: String, least: Int = 1) -> [RuleIssue] {
@@ -33,16 +33,16 @@ struct RuleCheck {
     }
 
     func list(_ items: [String], _ member: String = "", mayRepeat: Bool = false) -> [RuleIssue] {
-        guard !items.isEmpty else { return when(true, .empty, member) }
+        guard !items.isEmpty else { return when(true, .empty, at: member) }
         guard !mayRepeat else { return [] }
         var seen: Set<String> = []
-        return items.filter { !seen.insert($0).inserted }.flatMap { when(true, .repeated($0), member) }
+        return items.filter { !seen.insert($0).inserted }.flatMap { when(true, .repeated($0), at: member) }
     }
 
     func test(_ test: AttributeTest) -> [RuleIssue] {
         switch test {
         case .equals(let value): fault(of: value, "/equals")
-        case .isIn(let values): when(values.isEmpty, .empty, "/in") + values.flatMap { fault(of: $0, "/in") }
+        case .isIn(let values): when(values.isEmpty, .empty, at: "/in") + values.flatMap { fault(of: $0, "/in") }
         case .range(let atLeast, let atMost):
             fault(of: .number(atLeast ?? 0), "/atLeast") + fault(of: .number(atMost ?? 0), "/atMost")
                 + bounds(atLeast, atMost)

@@ -40,25 +40,24 @@ package struct GooglePlayOffer: Hashable, Sendable {
     /// Who decides which customers get it; this service gives only offers that Google leaves to the developer.
     package let targeting: GooglePlayTargeting
     /// Its own, without those of its base plan.
-    package let tags: Set<OfferTag>
+    package var tags: Set<OfferTag> = []
     /// Where new subscribers may have the offer, if the base plan is available there too.
     package let regions: GooglePlayRegions
     /// What is wrong with the phases; looked for once, since an offer is looked at for each customer.
     let phaseFaults: [OfferFault]
 
+    /// An offer without tags, which the caller sets.
     package init(
         key: GooglePlayOfferKey,
         state: Reported<GooglePlayState>,
         phases: [GooglePlayPhase],
         targeting: GooglePlayTargeting,
-        tags: Set<OfferTag>,
         regions: GooglePlayRegions
     ) {
         self.key = key
         self.state = state
         self.phases = phases
         self.targeting = targeting
-        self.tags = tags
         self.regions = regions
         phaseFaults = Self.faults(of: phases, in: regions)
     }

@@ -30,7 +30,7 @@ package struct GooglePlayBasePlan: Hashable, Sendable {
     /// them there.
     package let tags: Set<OfferTag>
     /// An offer that old versions of the billing library show too, where offers have no tags.
-    package let legacyCompatibleOfferID: GooglePlayOfferID?
+    package var legacyCompatibleOfferID: GooglePlayOfferID?
     /// Where new subscribers may buy the base plan.
     package let regions: GooglePlayRegions
 
@@ -39,14 +39,12 @@ package struct GooglePlayBasePlan: Hashable, Sendable {
         state: Reported<GooglePlayState>,
         kind: GooglePlayBasePlanKind,
         tags: Set<OfferTag>,
-        legacyCompatibleOfferID: GooglePlayOfferID? = nil,
         regions: GooglePlayRegions
     ) {
         self.id = id
         self.state = state
         self.kind = kind
         self.tags = tags
-        self.legacyCompatibleOfferID = legacyCompatibleOfferID
         self.regions = regions
     }
 }

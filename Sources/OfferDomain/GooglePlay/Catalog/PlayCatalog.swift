@@ -33,7 +33,7 @@ package struct PlayCatalog: Hashable, Sendable {
         self.init(packageName: packageName, readAt: readAt)
         for subscription in subscriptions { add(.usable(subscription), as: subscription.productID) }
         for offer in offers {
-            add(.usable(offer), offer.key.productID, offer.key.basePlanID, offer.key.offerID)
+            add(.usable(offer), as: offer.key.offerID, of: offer.key.basePlanID, in: offer.key.productID)
         }
     }
 
@@ -45,9 +45,9 @@ package struct PlayCatalog: Hashable, Sendable {
     /// Adds an entry; a second one of the same ids that differs makes both unusable.
     package mutating func add(
         _ offer: Listed<GooglePlayOffer>,
-        _ productID: GooglePlayProductID,
-        _ basePlanID: BasePlanID,
-        _ offerID: GooglePlayOfferID
+        as offerID: GooglePlayOfferID,
+        of basePlanID: BasePlanID,
+        in productID: GooglePlayProductID
     ) {
         let key = GooglePlayOfferKey(
             packageName: packageName,

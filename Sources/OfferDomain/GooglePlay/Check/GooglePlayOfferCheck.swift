@@ -21,7 +21,7 @@ package enum GooglePlayOfferCheck {
         guard let basePlan = found.basePlan, let offer = found.offer else {
             return .failure(found.faults(hideTags: hideTags).first ?? .offerNotFound)
         }
-        if let fault = found.faults(hideTags: hideTags).first ?? regionFault(region, offer, basePlan) {
+        if let fault = found.faults(hideTags: hideTags).first ?? regionFault(of: offer, in: basePlan, for: region) {
             return .failure(fault)
         }
         let tags = EffectiveTags(own: offer.tags, inherited: basePlan.tags)
@@ -54,9 +54,9 @@ package enum GooglePlayOfferCheck {
 
     /// Regions that neither names are no matter of `otherRegionsConfig`, which is for those of the future.
     private static func regionFault(
-        _ region: Region?,
-        _ offer: GooglePlayOffer,
-        _ basePlan: GooglePlayBasePlan
+        of offer: GooglePlayOffer,
+        in basePlan: GooglePlayBasePlan,
+        for region: Region?
     ) -> OfferFault? {
         if let region {
             let isAvailable = offer.regions.available.contains(region) && basePlan.regions.available.contains(region)

@@ -28,15 +28,15 @@ package struct GooglePlayFinding: Hashable, Sendable {
     /// What to do about it.
     package let advice: String
 
-    init(_ severity: Severity, _ code: Code, _ place: String, _ sentence: String, _ advice: String) {
-        self.init(severity, code.rawValue, place, sentence, advice)
+    init(_ severity: Severity, _ code: Code, at place: String, sentence: String, advice: String) {
+        self.init(severity, code.rawValue, at: place, sentence: sentence, advice: advice)
     }
 
-    init(_ severity: Severity, _ fault: OfferFault, _ place: String, _ sentence: String? = nil) {
-        self.init(severity, fault.code, place, sentence ?? fault.sentence, fault.advice)
+    init(_ severity: Severity, _ fault: OfferFault, at place: String, sentence: String? = nil) {
+        self.init(severity, fault.code, at: place, sentence: sentence ?? fault.sentence, advice: fault.advice)
     }
 
-    private init(_ severity: Severity, _ code: String, _ place: String, _ sentence: String, _ advice: String) {
+    private init(_ severity: Severity, _ code: String, at place: String, sentence: String, advice: String) {
         self.severity = severity
         self.code = code
         self.place = place

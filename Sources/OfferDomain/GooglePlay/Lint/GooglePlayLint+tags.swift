@@ -20,9 +20,9 @@ extension GooglePlayLint {
                 GooglePlayFinding(
                     .warning,
                     .hideTagOnBasePlan,
-                    place,
-                    "The tag \(listed(tags)) is on the base plan, which hides every offer of it\(hidden).",
-                    "Take the tag off the base plan, and give it to each offer that is to be hidden."
+                    at: place,
+                    sentence: "The tag \(listed(tags)) is on the base plan, which hides every offer of it\(hidden).",
+                    advice: "Take the tag off the base plan, and give it to each offer that is to be hidden."
                 )
             )
         }
@@ -34,10 +34,11 @@ extension GooglePlayLint {
                 GooglePlayFinding(
                     .warning,
                     .legacyOfferNotHidden,
-                    "\(key)",
-                    "The offer is the base plan's “backwards compatible” one: apps with an old billing library show it "
+                    at: "\(key)",
+                    sentence:
+                        "The offer is the base plan's “backwards compatible” one: apps with an old billing library show it "
                         + "to everyone, since offers have no tags there.",
-                    "Take that mark off the offer in the Play Console."
+                    advice: "Take that mark off the offer in the Play Console."
                 )
             )
         }
@@ -47,7 +48,7 @@ extension GooglePlayLint {
     func tagFindings(
         _ key: GooglePlayOfferKey,
         _ offer: GooglePlayOffer,
-        _ basePlan: GooglePlayBasePlan?
+        in basePlan: GooglePlayBasePlan?
     ) -> [GooglePlayFinding] {
         let tags = offer.tags.union(basePlan?.tags ?? [])
         var findings: [GooglePlayFinding] = []
@@ -57,17 +58,17 @@ extension GooglePlayLint {
             findings.append(vendorFinding(key, vendorTags))
         } else if isShown, offer.targeting == .absent, !wantedKeys.contains(key) {
             let severity: GooglePlayFinding.Severity = offer.state == .known(.active) ? .warning : .note
-            findings.append(GooglePlayFinding(severity, .hideTagMissing(wanted: hideTags, found: tags), "\(key)"))
+            findings.append(GooglePlayFinding(severity, .hideTagMissing(wanted: hideTags, found: tags), at: "\(key)"))
         }
         if !offer.tags.isDisjoint(with: hideTags), let code = offer.targeting.codeOfHidden {
             findings.append(
                 GooglePlayFinding(
                     .warning,
                     code,
-                    "\(key)",
-                    "The offer is for \(offer.targeting.audience), whom Google Play picks, and the tag "
+                    at: "\(key)",
+                    sentence: "The offer is for \(offer.targeting.audience), whom Google Play picks, and the tag "
                         + "\(listed(offer.tags.intersection(hideTags))) hides it from them.",
-                    "Take the tag off, unless the offer is to be shown only where an app asks for it by its id."
+                    advice: "Take the tag off, unless the offer is to be shown only where an app asks for it by its id."
                 )
             )
         }
@@ -80,9 +81,9 @@ extension GooglePlayLint {
         return GooglePlayFinding(
             .warning,
             .vendorTagWithoutOurs,
-            "\(key)",
-            "The tag \(listed(tags)) hides the offer where \(vendors) picks one, and nowhere else: \(wants).",
-            hideTags.isEmpty
+            at: "\(key)",
+            sentence: "The tag \(listed(tags)) hides the offer where \(vendors) picks one, and nowhere else: \(wants).",
+            advice: hideTags.isEmpty
                 ? "Name the tag in googlePlay.hideTags of the app."
                 : "Add \(listed(hideTags, "or")) to the offer beside it, or name the tag in googlePlay.hideTags of the app."
         )
@@ -97,9 +98,9 @@ extension GooglePlayLint {
             GooglePlayFinding(
                 .note,
                 .offerNotInCatalog,
-                "\(key)",
-                "The offers file does not name the offer, so no customer is authorized to use it.",
-                "Add it to the offers file, or deactivate it in the Play Console."
+                at: "\(key)",
+                sentence: "The offers file does not name the offer, so no customer is authorized to use it.",
+                advice: "Add it to the offers file, or deactivate it in the Play Console."
             )
         ]
     }

@@ -30,7 +30,12 @@ package struct GooglePlayLint {
     private func findings(_ offer: GooglePlayWantedOffer) -> [GooglePlayFinding] {
         let name = offer.id.text == offer.key.offerID.text ? "" : " (\(offer.id))"
         return GooglePlayOfferCheck.faults(of: offer.key, hideTags: hideTags, in: playCatalog).map { fault in
-            GooglePlayFinding(.error, fault, "\(offer.key)\(name)", fault.sentence + alternatives(fault, offer.key))
+            GooglePlayFinding(
+                .error,
+                fault,
+                at: "\(offer.key)\(name)",
+                sentence: fault.sentence + alternatives(fault, offer.key)
+            )
         }
     }
 
@@ -58,9 +63,9 @@ package struct GooglePlayLint {
         GooglePlayFinding(
             .warning,
             .entryMalformed,
-            "",
-            "Google Play lists something that can't even be named: \(stray).",
-            OfferFault.offerMalformed(stray).advice
+            at: "",
+            sentence: "Google Play lists something that can't even be named: \(stray).",
+            advice: OfferFault.offerMalformed(stray).advice
         )
     }
 
@@ -73,7 +78,7 @@ package struct GooglePlayLint {
         case .unusable(let fault):
             // If the offers file names the subscription, each of its offers has already reported the fault.
             guard !wantedKeys.contains(where: { $0.productID == productID }) else { return [] }
-            return [GooglePlayFinding(.warning, .subscriptionMalformed(fault), productID.text)]
+            return [GooglePlayFinding(.warning, .subscriptionMalformed(fault), at: productID.text)]
         }
     }
 
@@ -81,9 +86,9 @@ package struct GooglePlayLint {
         switch offer {
         case .usable(let offer):
             let basePlan = playCatalog.subscriptions[key.productID]?.value?.basePlans.first { $0.id == key.basePlanID }
-            return tagFindings(key, offer, basePlan) + regionFindings(key, offer, basePlan)
+            return tagFindings(key, offer, in: basePlan) + regionFindings(key, offer, in: basePlan)
         case .unusable(let fault):
-            return wantedKeys.contains(key) ? [] : [GooglePlayFinding(.warning, .offerMalformed(fault), "\(key)")]
+            return wantedKeys.contains(key) ? [] : [GooglePlayFinding(.warning, .offerMalformed(fault), at: "\(key)")]
         }
     }
 }

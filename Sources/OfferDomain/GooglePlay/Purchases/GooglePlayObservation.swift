@@ -18,46 +18,30 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
     /// When it resumes by itself, if it is paused.
     package var resumesAt: Timestamp?
     /// Whether a license tester bought it.
-    package var isTest: Bool
+    package var isTest: Bool = false
     /// When the store was asked.
     package var observedAt: Timestamp
 
-    /// All members in the clear, for the ledger's rows.
+    /// What each observation has; the caller sets the rest.
     package init(
         state: Reported<GooglePlayPurchaseState>,
-        startedAt: Timestamp?,
-        region: Region?,
         items: [GooglePlayPurchase.LineItem],
-        cancellation: Reported<GooglePlayCancellation>?,
-        cancelledAt: Timestamp?,
-        resumesAt: Timestamp?,
-        isTest: Bool,
         observedAt: Timestamp
     ) {
         self.state = state
-        self.startedAt = startedAt
-        self.region = region
         self.items = items.sorted { $0.contents.lexicographicallyPrecedes($1.contents) }
-        self.cancellation = cancellation
-        self.cancelledAt = cancelledAt
-        self.resumesAt = resumesAt
-        self.isTest = isTest
         self.observedAt = observedAt
     }
 
     /// Takes what the ledger may keep of an answer of the store.
     package init(_ purchase: GooglePlayPurchase, observedAt: Timestamp) {
-        self.init(
-            state: purchase.state,
-            startedAt: purchase.startedAt,
-            region: purchase.region,
-            items: purchase.lineItems,
-            cancellation: purchase.cancellation,
-            cancelledAt: purchase.cancelledAt,
-            resumesAt: purchase.resumesAt,
-            isTest: purchase.isTest,
-            observedAt: observedAt
-        )
+        self.init(state: purchase.state, items: purchase.lineItems, observedAt: observedAt)
+        startedAt = purchase.startedAt
+        region = purchase.region
+        cancellation = purchase.cancellation
+        cancelledAt = purchase.cancelledAt
+        resumesAt = purchase.resumesAt
+        isTest = purchase.isTest
     }
 
     var signedAt: Timestamp { observedAt }

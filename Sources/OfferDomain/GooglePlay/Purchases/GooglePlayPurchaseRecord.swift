@@ -17,9 +17,9 @@ package struct GooglePlayOfferPath: Hashable, Comparable, Sendable {
     /// The offer's own ID as the store writes it.
     package let offerID: String
 
-    package init(productID: String, basePlanID: String, offerID: String) {
+    package init(productID: String, basePlanID: String?, offerID: String) {
         self.productID = productID
-        self.basePlanID = basePlanID
+        self.basePlanID = basePlanID ?? ""
         self.offerID = offerID
     }
 
@@ -100,17 +100,19 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
     /// Adds what an item shows; if the purchase `takesOver` from another, an item to be replaced later is the other's.
     private mutating func add(_ item: GooglePlayPurchase.LineItem, _ observedAt: Timestamp, takesOver: Bool) {
         if let offerID = item.offerID, takesOver, item.isReplacedLater {
-            replacedOffers.insert(GooglePlayOfferPath(item.productID, item.basePlanID, offerID))
+            replacedOffers.insert(item.path(of: offerID))
         } else if let offerID = item.offerID {
             let use = Use(
                 firstSeenAt: observedAt,
                 paidInFullAt: item.isPaidInFull ? observedAt : nil,
                 hasPromotionCode: item.hasPromotionCode
             )
-            add(use, of: GooglePlayOfferPath(item.productID, item.basePlanID, offerID))
+            add(use, of: item.path(of: offerID))
         }
         if let replaced = item.replaced, let offerID = replaced.offerID {
-            replacedOffers.insert(GooglePlayOfferPath(replaced.productID, replaced.basePlanID, offerID))
+            replacedOffers.insert(
+                GooglePlayOfferPath(productID: replaced.productID, basePlanID: replaced.basePlanID, offerID: offerID)
+            )
         }
     }
 
@@ -152,11 +154,9 @@ extension GooglePlayPurchase.LineItem {
     fileprivate var isPaidInFull: Bool {
         phase?.known == .basePrice && priceStepUp?.consent.known != .pending
     }
-}
 
-extension GooglePlayOfferPath {
-    fileprivate init(_ productID: String, _ basePlanID: String?, _ offerID: String) {
-        self.init(productID: productID, basePlanID: basePlanID ?? "", offerID: offerID)
+    fileprivate func path(of offerID: String) -> GooglePlayOfferPath {
+        GooglePlayOfferPath(productID: productID, basePlanID: basePlanID, offerID: offerID)
     }
 }
 

@@ -12,10 +12,7 @@ import TransparencyLog
 package struct KeysCall: Sendable {
     private let seal: Seal
     private let current: CurrentSnapshot
-    /// What this instance knows of, which is all where it has just written.
-    private let ownLastUses: @Sendable () -> [KeyID: Timestamp]
-    /// Read what any instance has recorded.
-    private let readers: LogReaders
+    private let lastUses: LastKeyUses
     /// Takes key states from the database into force.
     private let refresh: @Sendable () async -> Void
     private let reads: ReadRecorder
@@ -23,15 +20,13 @@ package struct KeysCall: Sendable {
     package init(
         seal: Seal,
         current: CurrentSnapshot,
-        ownLastUses: @escaping @Sendable () -> [KeyID: Timestamp],
-        readers: LogReaders,
+        lastUses: LastKeyUses,
         reads: ReadRecorder,
         refresh: @escaping @Sendable () async -> Void
     ) {
         self.seal = seal
         self.current = current
-        self.ownLastUses = ownLastUses
-        self.readers = readers
+        self.lastUses = lastUses
         self.refresh = refresh
         self.reads = reads
     }
@@ -40,7 +35,7 @@ package struct KeysCall: Sendable {
     func list(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         reads.noteFetch(caller: caller.id, call: .keys)
-        let uses = try await lastUses()
+        let uses = try await lastUses.recorded()
         return .json(["keys": .array(snapshot.keyRing.keys.map { tree($0, uses[$0.id]) })])
     }
 
@@ -69,20 +64,7 @@ package struct KeysCall: Sendable {
         }
         await refresh()
         let after = current.value.keyRing.keys.first { $0.id == key.id } ?? key
-        return .json(tree(after, ownLastUses()[key.id]))
-    }
-
-    /// When each key was used last by whichever instance.
-    private func lastUses() async throws(Refusal) -> [KeyID: Timestamp] {
-        do throws(LogReadersError) {
-            return try await readers.read { connection throws(AuditReadError) in
-                var uses = KeyUses()
-                try reading(uses.read(connection))
-                return uses.last
-            }
-        } catch {
-            throw Refusal(error)
-        }
+        return .json(tree(after, lastUses.own()[key.id]))
     }
 
     /// The body is empty, or an object without members.
@@ -109,5 +91,31 @@ package struct KeysCall: Sendable {
             "publicKeySHA256": key.publicKeyDigest.map { .text($0) } ?? .null,
             "lastUsedAt": lastUse.map { .instant($0) } ?? .null,
         ]
+    }
+}
+
+/// When each key was used last.
+package struct LastKeyUses: Sendable {
+    /// What this instance knows of, which is all where it has just written.
+    let own: @Sendable () -> [KeyID: Timestamp]
+    private let readers: LogReaders
+
+    /// `own` gives this instance's uses; `readers` read those of all.
+    package init(own: @escaping @Sendable () -> [KeyID: Timestamp], readers: LogReaders) {
+        self.own = own
+        self.readers = readers
+    }
+
+    /// What any instance has recorded.
+    func recorded() async throws(Refusal) -> [KeyID: Timestamp] {
+        do throws(LogReadersError) {
+            return try await readers.read { connection throws(AuditReadError) in
+                var uses = KeyUses()
+                try reading(uses.read(connection))
+                return uses.last
+            }
+        } catch {
+            throw Refusal(error)
+        }
     }
 }

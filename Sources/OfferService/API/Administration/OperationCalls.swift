@@ -7,30 +7,15 @@ import OfferDomain
 import ServiceRuntime
 
 /// The calls for operators: health, metrics, and the API description.
-package struct OperationCalls: Sendable {
-    private let current: CurrentSnapshot
-    private let health: Health
-    private let counters: Metrics
-    private let seal: Seal
-    private let warnings: @Sendable () -> [Obstacle]
-    private let gauges: @Sendable () -> [Gauge]
-
-    /// `warnings` and `gauges` are those of the other parts of the service.
-    init(
-        current: CurrentSnapshot,
-        health: Health,
-        metrics: Metrics,
-        seal: Seal,
-        warnings: @escaping @Sendable () -> [Obstacle],
-        gauges: @escaping @Sendable () -> [Gauge]
-    ) {
-        self.current = current
-        self.health = health
-        counters = metrics
-        self.seal = seal
-        self.warnings = warnings
-        self.gauges = gauges
-    }
+struct OperationCalls: Sendable {
+    let current: CurrentSnapshot
+    let health: Health
+    let counters: Metrics
+    let seal: Seal
+    /// Those of the other parts of the service.
+    let warnings: @Sendable () -> [Obstacle]
+    /// Those of the other parts of the service.
+    let gauges: @Sendable () -> [Gauge]
 
     func live() -> Response {
         .json(Array(#"{"status":"live"}"#.utf8))
@@ -56,11 +41,11 @@ package struct OperationCalls: Sendable {
         let keys = current.value.keyRing.keys.map { key in
             Gauge.Sample(1, labels: [("key", key.id.text), ("status", key.status.rawValue)])
         }
-        let info = Gauge("offer_signer_key_info", "Keys of the ring and their state", keys)
+        let info = Gauge("offer_signer_key_info", help: "Keys of the ring and their state", keys)
         let causes = Set(seal.causes.map(\.cause))
         let sealed = Gauge(
             "offer_signer_sealed",
-            "1 for each cause that seals the service",
+            help: "1 for each cause that seals the service",
             SealCause.allCases.map { .init(causes.contains($0) ? 1 : 0, labels: [("cause", $0.rawValue)]) }
         )
         return Response(

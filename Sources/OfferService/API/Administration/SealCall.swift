@@ -26,7 +26,7 @@ package struct SealCall: Sendable {
     /// Answers when the entry is durable: from then on there is no signature here, until the seal is lifted, nor elsewhere,
     /// unless it says that it is not obeyed yet.
     func seal(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
-        let (caller, reason) = try Self.read(request, snapshot, now)
+        let (caller, reason) = try Self.read(request, under: snapshot, at: now)
         do {
             try await seal.seal(.administrator, detail: reason.text, by: .caller(caller.id))
         } catch {
@@ -37,7 +37,7 @@ package struct SealCall: Sendable {
 
     /// Answers when keys are used again.
     func unseal(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
-        let (caller, reason) = try Self.read(request, snapshot, now)
+        let (caller, reason) = try Self.read(request, under: snapshot, at: now)
         do throws(UnsealRefusal) {
             try await seal.unseal(reason, by: .caller(caller.id))
         } catch {
@@ -51,8 +51,8 @@ package struct SealCall: Sendable {
 
     private static func read(
         _ request: Request,
-        _ snapshot: Snapshot,
-        _ now: Timestamp
+        under snapshot: Snapshot,
+        at now: Timestamp
     ) throws(Refusal) -> (Caller, SwitchReason) {
         let caller = try snapshot.callers.authenticate(request, at: now).requireActing()
         try request.requireJSON()

@@ -23,7 +23,7 @@ struct AuditEntriesCall: Sendable {
         await note(found.count, asked.query, by: caller)
         switch asked.format {
         case .json: return .json(found.body)
-        case .csv, .ndjson: return file(found, asked, request.query ?? [], for: caller)
+        case .csv, .ndjson: return file(startingWith: found, asked, query: request.query ?? [], for: caller)
         }
     }
 
@@ -101,9 +101,9 @@ struct AuditEntriesCall: Sendable {
 extension AuditEntriesCall {
     /// A file of one page, which says where the next is (RFC 8288); or of everything, which is read while it is sent.
     private func file(
-        _ found: Found,
+        startingWith found: Found,
         _ asked: AuditEntriesRequest,
-        _ query: [UInt8],
+        query: [UInt8],
         for caller: Caller
     ) -> Response {
         let format = asked.format

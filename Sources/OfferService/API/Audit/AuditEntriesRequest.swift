@@ -32,16 +32,20 @@ struct AuditEntriesRequest: Sendable {
         if let from = query.from, let until = query.until, from > until {
             parameters.note("from", "must not be after until")
         }
-        query.reason = parameters.value("reason", "a code of docs/rules.md, like cooldown-running", FindingCode.init)
+        query.reason = parameters.value(
+            "reason",
+            expecting: "a code of docs/rules.md, like cooldown-running",
+            FindingCode.init
+        )
         query.excludedEvents = Self.excludedEvents(&parameters)
-        if let order = parameters.value("order", "newest or oldest", AuditQuery.Order.init(rawValue:)) {
+        if let order = parameters.value("order", expecting: "newest or oldest", AuditQuery.Order.init(rawValue:)) {
             query.order = order
         }
         let expected = "a whole number from \(Self.limits.lowerBound) to \(Self.limits.upperBound)"
-        let limit = parameters.value("limit", expected) { wholeNumber($0, in: Self.limits) }
+        let limit = parameters.value("limit", expecting: expected) { wholeNumber($0, in: Self.limits) }
         if let limit { query.limit = limit }
         cursor = parameters.value("cursor")
-        format = parameters.value("format", "json, csv or ndjson", AuditFormat.init(rawValue:)) ?? .json
+        format = parameters.value("format", expecting: "json, csv or ndjson", AuditFormat.init(rawValue:)) ?? .json
         try parameters.finish()
         isWhole = format != .json && limit == nil
         if isWhole { query.limit = Self.wholeLimit }

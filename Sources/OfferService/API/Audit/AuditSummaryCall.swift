@@ -29,7 +29,7 @@ struct AuditSummaryCall: Sendable {
         }
         let query = AuditQuery(from: asked.from, until: asked.until)
         await searches.note(AuditQueryUse(caller: caller.id, route: .auditSummary, query: query, count: 0))
-        return .json(AuditSummaryAnswer(asked, summary, searches.index.lastUses).json)
+        return .json(AuditSummaryAnswer(asked, summary, lastUses: searches.index.lastUses).json)
     }
 }
 
@@ -54,7 +54,7 @@ struct AuditSummaryRequest: Sendable {
 
     init(_ text: [UInt8]?, at now: Timestamp) throws(Refusal) {
         var parameters = QueryParameters(text)
-        let step = parameters.value("step", "hour or day", Step.init(rawValue:)) ?? .hour
+        let step = parameters.value("step", expecting: "hour or day", Step.init(rawValue:)) ?? .hour
         let last = parameters.time("until", at: now)?.instant ?? now
         let length = step.milliseconds
         let until = floored(last.milliseconds + length - 1, length)
@@ -92,7 +92,7 @@ struct AuditSummaryAnswer: Sendable {
         let code: String
     }
 
-    init(_ asked: AuditSummaryRequest, _ summary: LogSummary, _ lastUses: [String: Int64]) {
+    init(_ asked: AuditSummaryRequest, _ summary: LogSummary, lastUses: [String: Int64]) {
         self.asked = asked
         isComplete = summary.isComplete
         self.lastUses = lastUses

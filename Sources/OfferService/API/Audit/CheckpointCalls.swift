@@ -45,7 +45,7 @@ package struct CheckpointCalls: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) throws(Refusal) -> Response {
-        let caller = isPublic ? nil : try Self.requireReader(request, snapshot, now)
+        let caller = isPublic ? nil : try snapshot.callers.authenticate(request, at: now).requireReading().id
         guard let latest = signedLog.publisher.latest else { throw .request(.notYetCovered) }
         reads.noteFetch(caller: caller, call: .checkpoint)
         return Response(
@@ -64,7 +64,7 @@ package struct CheckpointCalls: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try Self.requireReader(request, snapshot, now)
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading().id
         await reads.note(caller: caller, call: .log, conditions: [])
         let key = signedLog.key
         var members: [(name: String, value: JSONTree)] = [
@@ -109,13 +109,5 @@ package struct CheckpointCalls: Sendable {
                 "detail": .text(latest.damage?.description ?? "Every entry, tile and checkpoint is as it was written."),
             ]
         }
-    }
-
-    private static func requireReader(
-        _ request: Request,
-        _ snapshot: Snapshot,
-        _ now: Timestamp
-    ) throws(Refusal) -> CallerID {
-        try snapshot.callers.authenticate(request, at: now).requireReading().id
     }
 }

@@ -50,7 +50,7 @@ package struct LogCalls: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = isPublic ? nil : try Self.requireReader(request, snapshot, now)
+        let caller = isPublic ? nil : try snapshot.callers.authenticate(request, at: now).requireReading().id
         guard let path = path.flatMap({ TilePath($0) }) else { throw .request(.notInLog) }
         let bytes = try await read { reader throws(AuditReadError) in
             switch path {
@@ -78,11 +78,11 @@ package struct LogCalls: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try Self.requireReader(request, snapshot, now)
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading().id
         guard let index = index.flatMap(Int64.init(decimal:)) else { throw .request(.notInLog) }
         let entry = try await read { reader throws(AuditReadError) in try reader.entry(index) }
         guard let entry else { throw .request(.notInLog) }
-        await note(caller, .entry, index)
+        await note(.entry, of: index, by: caller)
         let bytes = String(decoding: Base64.encode(entry), as: UTF8.self)
         return .json(["index": .integer(index), "bytes": .text(bytes), "entry": .written(entry)])
     }
@@ -94,7 +94,7 @@ package struct LogCalls: Sendable {
         under snapshot: Snapshot,
         at now: Timestamp
     ) async throws(Refusal) -> Response {
-        let caller = try Self.requireReader(request, snapshot, now)
+        let caller = try snapshot.callers.authenticate(request, at: now).requireReading().id
         guard let index = index.flatMap(Int64.init(decimal:)) else { throw .request(.notInLog) }
         let checkpoint = latestCheckpoint()
         let found = try await read { reader throws(AuditReadError) -> Proof in
@@ -106,7 +106,7 @@ package struct LogCalls: Sendable {
         case .noEntry: throw .request(.notInLog)
         case .notYet: throw .request(.notYetCovered)
         case .text(let text):
-            await note(caller, .entryProof, index)
+            await note(.entryProof, of: index, by: caller)
             return Response(
                 status: 200,
                 headers: [
@@ -119,7 +119,7 @@ package struct LogCalls: Sendable {
     }
 
     /// Records what is about to be given away.
-    private func note(_ caller: CallerID, _ call: AuditCall, _ index: Int64) async {
+    private func note(_ call: AuditCall, of index: Int64, by caller: CallerID) async {
         await reads.note(caller: caller, call: call, conditions: [AuditCondition("index", String(index))], count: 1)
     }
 
@@ -138,14 +138,6 @@ package struct LogCalls: Sendable {
         } catch {
             throw Refusal(error)
         }
-    }
-
-    private static func requireReader(
-        _ request: Request,
-        _ snapshot: Snapshot,
-        _ now: Timestamp
-    ) throws(Refusal) -> CallerID {
-        try snapshot.callers.authenticate(request, at: now).requireReading().id
     }
 }
 

@@ -29,8 +29,8 @@ enum AppleSampleDialect: CompatibleDialect {
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
         let bundleID = reader.required("appBundleID", text: BundleID.init(utf8:))
-        let productID = either(&reader, "productIdentifier", "productID", ProductID.init(utf8:))
-        let offerID = either(&reader, "offerID", "subscriptionOfferID", OfferID.init(utf8:))
+        let productID = either("productIdentifier", or: "productID", of: &reader, text: ProductID.init(utf8:))
+        let offerID = either("offerID", or: "subscriptionOfferID", of: &reader, text: OfferID.init(utf8:))
         let name = reader.member("applicationUsername")
         let username =
             name?.stringSlice?.isEmpty == true
@@ -48,10 +48,10 @@ enum AppleSampleDialect: CompatibleDialect {
 
     /// A member that goes by either of two names.
     private static func either<Value: Hashable>(
-        _ reader: inout ObjectReader,
         _ one: StaticString,
-        _ other: StaticString,
-        _ make: (ArraySlice<UInt8>) throws(IdentifierError) -> Value
+        or other: StaticString,
+        of reader: inout ObjectReader,
+        text make: (ArraySlice<UInt8>) throws(IdentifierError) -> Value
     ) -> Value? {
         guard reader.member(other) != nil else { return reader.required(one, text: make) }
         let second = reader.required(other, text: make)
@@ -63,13 +63,13 @@ enum AppleSampleDialect: CompatibleDialect {
     private static func readForm(_ request: Request) throws(Refusal) -> CompatibleRequest {
         // In forms, unlike in paths, a plus is a space.
         var form = QueryParameters(request.body.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
-        let bundleID = form.value("appBundleID", "a bundle id") { try? BundleID($0) }
+        let bundleID = form.value("appBundleID", expecting: "a bundle id") { try? BundleID($0) }
         let product = form.value("productIdentifier") ?? form.value("productID")
         let offer = form.value("offerID") ?? form.value("subscriptionOfferID")
         let productID = product.flatMap { try? ProductID($0) }
         let offerID = offer.flatMap { try? OfferID($0) }
         let username = form.optional("applicationUsername").map { ($0, try? ApplicationUsername($0)) }
-        let transactionID = form.value("transactionId", "1 to 20 digits") { try? TransactionID($0) }
+        let transactionID = form.value("transactionId", expecting: "1 to 20 digits") { try? TransactionID($0) }
         if bundleID == nil { form.note("appBundleID", "is missing, or is not a bundle id") }
         if productID == nil { form.note("productIdentifier", "is missing, or is not a product id") }
         if offerID == nil { form.note("offerID", "is missing, or is not an offer id") }

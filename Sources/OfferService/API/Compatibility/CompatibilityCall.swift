@@ -29,7 +29,7 @@ struct CompatibilityCall: Sendable {
         let context = RequestContext(id: requestID, receivedAt: now, snapshot: snapshot, caller: caller)
         let signed: SignedOffer
         do throws(Refusal) {
-            try demandStoreIdentifier(asked, caller, snapshot.catalog)
+            try demandStoreIdentifier(asked, from: caller, in: snapshot.catalog)
             signed = try await signer.sign(SignatureRequest(asked), in: context)
         } catch {
             decisions.refused(error, asked.offerID.text, in: context)
@@ -50,8 +50,8 @@ struct CompatibilityCall: Sendable {
     /// What is wrong otherwise, the signer says.
     private func demandStoreIdentifier(
         _ asked: CompatibleRequest,
-        _ caller: Caller,
-        _ catalog: Catalog
+        from caller: Caller,
+        in catalog: Catalog
     ) throws(Refusal) {
         guard caller.mayAsk(for: AppName(asked.bundleID)),
             let offer = try? catalog.offer(asked.offerID, of: asked.productID, in: asked.bundleID)

@@ -20,7 +20,7 @@ extension RevenueCatDialect {
 
     /// The response has no ETag, because the SDK caches responses with an ETag by URL alone, across users.
     static func answer(_ signed: SignedOffer, to request: CompatibleRequest) -> Response {
-        answer(request, signed.plan.key.id) { writer in
+        answer(to: request, keyID: signed.plan.key.id) { writer in
             writer.name("signature_data")
             writer.beginObject()
             if let signature = signed.signature { writer.member("signature", plain: signature.span) }
@@ -34,7 +34,7 @@ extension RevenueCatDialect {
 
     static func answer(_ refusal: Refusal, to request: CompatibleRequest, keyID: KeyID?) -> Response? {
         guard let code = code(of: refusal) else { return nil }
-        return answer(request, keyID) { writer in
+        return answer(to: request, keyID: keyID) { writer in
             writer.name("signature_data")
             writer.null()
             writer.name("signature_error")
@@ -93,8 +93,8 @@ extension RevenueCatDialect {
     }
 
     private static func answer(
-        _ request: CompatibleRequest,
-        _ keyID: KeyID?,
+        to request: CompatibleRequest,
+        keyID: KeyID?,
         _ write: (inout JSONWriter) -> Void
     ) -> Response {
         var writer = JSONWriter()

@@ -26,12 +26,12 @@ enum RevenueCatDialect: CompatibleDialect {
         let body = try document(request, maximumBytes: maximumBytes)
         let mismatches = Mismatches()
         var reader = ObjectReader(body.root, into: mismatches)
-        let token = reader.optional("fetch_token", "a string", \.stringBytes).flatMap { isSigned($0) ? $0 : nil }
+        let token = reader.optional("fetch_token", "a string", as: \.stringBytes).flatMap { isSigned($0) ? $0 : nil }
         let offer = readOffer(&reader, mismatches)
         let user = reader.required("app_user_id", "a text that is not empty") { value in
             value.stringSlice.flatMap { $0.isEmpty ? nil : $0 }
         }
-        guard let user, let binding = readBinding(user, namesStoreKit2 ?? (token != nil), &reader),
+        guard let user, let binding = readBinding(of: user, isStoreKit2: namesStoreKit2 ?? (token != nil), &reader),
             let (productID, offerID) = offer, mismatches.all.isEmpty
         else { throw .invalid(mismatches) }
         var asked = CompatibleRequest(bundleID: bundleID, productID: productID, offerID: offerID)
@@ -81,8 +81,8 @@ enum RevenueCatDialect: CompatibleDialect {
 
     /// What the SDK attaches: with StoreKit 2 a user id that is a UUID, and else nothing; with StoreKit 1 the user id.
     private static func readBinding(
-        _ user: ArraySlice<UInt8>,
-        _ isStoreKit2: Bool,
+        of user: ArraySlice<UInt8>,
+        isStoreKit2: Bool,
         _ reader: inout ObjectReader
     ) -> PurchaseBinding? {
         if isStoreKit2 { return UniqueID(utf8: user).map(PurchaseBinding.appAccountToken) ?? PurchaseBinding.none }
@@ -101,7 +101,7 @@ enum RevenueCatDialect: CompatibleDialect {
         _ mismatches: Mismatches
     ) -> (ProductID, OfferID)? {
         let expected = "an array of one offer"
-        guard let array = reader.required("generate_offers", expected, \.array) else { return nil }
+        guard let array = reader.required("generate_offers", expected, as: \.array) else { return nil }
         let offers = Array(array)
         guard offers.count == 1, let first = offers.first else {
             reader.note("generate_offers", "expected \(expected), found \(offers.count)")

@@ -75,7 +75,7 @@ struct AttributesToStore: Sendable {
             "expiresInSeconds",
             "a whole number from \(lifetimes.lowerBound) to \(lifetimes.upperBound)"
         ) { $0.integer.flatMap { lifetimes.contains($0) ? $0 : nil } }
-        let instant = reader.optional("expiresAt", CustomerFactsReader.instant, CustomerFactsReader.timestamp)
+        let instant = reader.optional("expiresAt", CustomerFactsReader.instant, as: CustomerFactsReader.timestamp)
         if isStated == [true, true] {
             reader.note("expiresAt", "cannot be combined with expiresInSeconds; send one of them")
         }

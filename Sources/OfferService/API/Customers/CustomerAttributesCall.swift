@@ -69,8 +69,8 @@ package struct CustomerAttributesCall: Sendable {
         in catalog: Catalog
     ) throws(Refusal) -> AppInStores {
         var parameters = QueryParameters(query)
-        let bundleID = parameters.value("bundleId", "a bundle ID") { try? BundleID($0) }
-        let packageName = parameters.value("packageName", "a package name") { try? PackageName($0) }
+        let bundleID = parameters.value("bundleId", expecting: "a bundle ID") { try? BundleID($0) }
+        let packageName = parameters.value("packageName", expecting: "a package name") { try? PackageName($0) }
         try parameters.finish()
         let named: NamedApp
         switch (bundleID, packageName) {

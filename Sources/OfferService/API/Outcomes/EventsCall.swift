@@ -82,12 +82,14 @@ struct EventsCall: Sendable {
 
         init(_ query: [UInt8]?) throws(Refusal) {
             var parameters = QueryParameters(query)
-            if let after = parameters.value("after", "next of the answer before, or latest", Self.start) {
+            if let after = parameters.value("after", expecting: "next of the answer before, or latest", Self.start) {
                 if case .entry(let cursor) = after { start = cursor } else { start = nil }
             }
-            if let limit = parameters.value("limit", "a whole number from 1 to 500", Self.limit) { self.limit = limit }
+            if let limit = parameters.value("limit", expecting: "a whole number from 1 to 500", Self.limit) {
+                self.limit = limit
+            }
             let names = EventType.allCases.map(\.rawValue).joined(separator: ", ")
-            if let types = parameters.value("types", "names with commas between, of \(names)", Self.types) {
+            if let types = parameters.value("types", expecting: "names with commas between, of \(names)", Self.types) {
                 self.types = types
             }
             try parameters.finish()

@@ -11,14 +11,19 @@ enum ReconciliationRequest {
         let from = parameters.time("from", at: now)?.instant
         var query = ReconciliationQuery(from: from ?? until.adding(days: -ReconciliationQuery.usualDays), until: until)
         if query.from > until { parameters.note("from", "must not be after until") }
-        if let environment = parameters.value("environment", "production or sandbox", StoreEnvironment.init(rawValue:))
-        {
+        if let environment = parameters.value(
+            "environment",
+            expecting: "production or sandbox",
+            StoreEnvironment.init(rawValue:)
+        ) {
             query.environment = environment
         }
-        if let limit = parameters.value("limit", "a whole number from 1 to 500", limit) { query.limit = limit }
+        if let limit = parameters.value("limit", expecting: "a whole number from 1 to 500", limit) {
+            query.limit = limit
+        }
         if let position = parameters.value(
             "cursor",
-            "what next was in the answer before",
+            expecting: "what next was in the answer before",
             ReconciliationQuery.Position.init
         ) {
             query.position = position

@@ -33,9 +33,9 @@ package struct TransfersCall: Sendable {
         if let user = caller.user, user.customerID != asked.to {
             throw .caller(.assertionNotAllowed(pointer: "/to/customerId", caller.role))
         }
-        let app = try Self.app(asked, caller, snapshot.catalog)
+        let app = try Self.app(of: asked, from: caller, in: snapshot.catalog)
         try snapshot.catalog.customerPolicy(of: app.name).admit(asked.to, pointer: "/to/customerId")
-        let transfer = Self.transfer(asked, app, caller, snapshot)
+        let transfer = Self.transfer(asked, in: app, by: caller, under: snapshot)
         let outcome: TransferOutcome
         do { outcome = try await committer.transfer(transfer) } catch { throw .service(ServiceFault(error)) }
         switch outcome {
@@ -49,9 +49,9 @@ package struct TransfersCall: Sendable {
 
     /// The app, by its names in the stores; the caller gets the same refusal for a forbidden app as for an unknown one.
     private static func app(
-        _ asked: TransfersRequest,
-        _ caller: Caller,
-        _ catalog: Catalog
+        of asked: TransfersRequest,
+        from caller: Caller,
+        in catalog: Catalog
     ) throws(Refusal) -> AppInStores {
         let byBundle = asked.bundleID.map { AppName($0) }
         let byPackage = asked.packageName.map { catalog.ledgerName(of: $0) }
@@ -77,17 +77,16 @@ package struct TransfersCall: Sendable {
 
     private static func transfer(
         _ asked: TransfersRequest,
-        _ app: AppInStores,
-        _ caller: Caller,
-        _ snapshot: Snapshot
+        in app: AppInStores,
+        by caller: Caller,
+        under snapshot: Snapshot
     ) -> CustomerTransfer {
         var transfer = CustomerTransfer(
             from: asked.from,
             to: asked.to,
             app: app,
             callerID: caller.id,
-            pseudonyms: snapshot.pseudonyms,
-            catalog: snapshot.catalog
+            under: snapshot.evidence
         )
         transfer.isVouched = caller.role.mayAssertFacts
         return transfer

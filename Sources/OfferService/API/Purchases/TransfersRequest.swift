@@ -23,8 +23,10 @@ struct TransfersRequest: Sendable {
         if reader.member("bundleId") == nil, reader.member("packageName") == nil, document.root.object != nil {
             reader.note("bundleId", "is missing, and so is packageName; the app must be named by one of them")
         }
-        let from = Self.read("from", &reader, mismatches) { $0.required("anonymousId", text: AnonymousID.init) }
-        let to = Self.read("to", &reader, mismatches) { $0.required("customerId", text: CustomerID.init) }
+        let from = Self.read("from", of: &reader, into: mismatches) {
+            $0.required("anonymousId", text: AnonymousID.init)
+        }
+        let to = Self.read("to", of: &reader, into: mismatches) { $0.required("customerId", text: CustomerID.init) }
         reader.finish()
         guard mismatches.all.isEmpty, let from, let to else { throw .invalid(mismatches) }
         self.from = from
@@ -34,11 +36,11 @@ struct TransfersRequest: Sendable {
     /// Reads the one name of one side.
     private static func read<Name>(
         _ side: StaticString,
-        _ reader: inout ObjectReader,
-        _ mismatches: Mismatches,
+        of reader: inout ObjectReader,
+        into mismatches: Mismatches,
         _ name: (inout ObjectReader) -> Name?
     ) -> Name? {
-        guard let value = reader.required(side, "an object", { $0.object == nil ? nil : $0 }) else { return nil }
+        guard let value = reader.required(side, "an object", as: { $0.object == nil ? nil : $0 }) else { return nil }
         var inner = ObjectReader(value, into: mismatches)
         let found = name(&inner)
         inner.finish()

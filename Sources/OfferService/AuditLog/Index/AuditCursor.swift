@@ -13,19 +13,19 @@ package enum AuditCursor {
     /// The text for a position.
     package static func text(_ position: Int64, of query: AuditQuery, _ key: SipHashKey) -> String {
         let head = [version] + UInt64(bitPattern: position).littleEndianBytes
-        return String(decoding: Base64.encodeURL(head + code(head, query, key)), as: UTF8.self)
+        return String(decoding: Base64.encodeURL(head + code(of: head, for: query, key: key)), as: UTF8.self)
     }
 
     /// The position; nil for a text that was not given out for this query.
     package static func position(_ text: String, of query: AuditQuery, _ key: SipHashKey) -> Int64? {
         guard let bytes = Base64.decodeURL(Array(text.utf8)), bytes.count == 25, bytes[0] == version else { return nil }
         let head = Array(bytes[..<9])
-        guard code(head, query, key).elementsEqual(bytes[9...]) else { return nil }
+        guard code(of: head, for: query, key: key).elementsEqual(bytes[9...]) else { return nil }
         return Int64(bitPattern: head[1...].reversed().reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     /// The limit is no part of it: pages may differ in length.
-    private static func code(_ head: [UInt8], _ query: AuditQuery, _ key: SipHashKey) -> [UInt8] {
+    private static func code(of head: [UInt8], for query: AuditQuery, key: SipHashKey) -> [UInt8] {
         var message = Array("cursor".utf8) + head + Array(query.order.rawValue.utf8)
         for instant in [query.from, query.until] {
             message.append(instant == nil ? 0 : 1)

@@ -69,7 +69,7 @@ package final class AuditIndexer: Sendable {
             work = nil
             committer.newEntryFeed.stopFollowing()
             if case .isStopping = error { return false }
-            log(.warning, "the index over the audit log is not kept up", ["reason": .text(error.description)])
+            log(.warning, "the index over the audit log is not kept up", with: ["reason": .text(error.description)])
             return false
         }
     }

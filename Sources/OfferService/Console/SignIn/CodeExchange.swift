@@ -53,9 +53,9 @@ struct CodeExchange: Sendable {
                 .post,
                 url: metadata.tokenURL,
                 headers: headers,
-                body: Array(FormEncoding.text(form).utf8),
-                timeoutMilliseconds: timeoutMilliseconds
+                body: Array(FormEncoding.text(form).utf8)
             )
+            request.timeoutMilliseconds = timeoutMilliseconds
             request.maximumResponseBytes = Self.limits.maximumBytes
             return request
         } catch {

@@ -119,7 +119,7 @@ struct ConsoleSignInCall: Sendable {
         let caller = try presented.caller()
         guard case .active(let session, let digest) = presented else { throw .caller(.sessionEnded) }
         try await sessions.end(digest, of: caller.id, at: now)
-        runtime.log(.info, "a person signed out of the console", ["caller": .text(caller.id.text)])
+        runtime.log(.info, "a person signed out of the console", with: ["caller": .text(caller.id.text)])
         var url: String?
         if let (provider, settings) = snapshot.identity.console(session.provider),
             let found = try? await metadata.metadata(of: provider.keySource)
@@ -179,7 +179,7 @@ struct ConsoleSignInCall: Sendable {
         runtime.log(
             .info,
             "a person signed in to the console",
-            ["caller": .text(session.caller.text), "role": .text(session.role.rawValue)]
+            with: ["caller": .text(session.caller.text), "role": .text(session.role.rawValue)]
         )
         return secret
     }
@@ -197,7 +197,7 @@ struct ConsoleSignInCall: Sendable {
             .warning,
             "a person could not sign in to the console",
             of: "\(provider) \(fault.label)",
-            ["provider": .text(provider), "reason": .text(fault.label), "detail": .text("it \(fault.detail)")]
+            with: ["provider": .text(provider), "reason": .text(fault.label), "detail": .text("it \(fault.detail)")]
         )
         var response = SignInPage.response(fault)
         switch fault {

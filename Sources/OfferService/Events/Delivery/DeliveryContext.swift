@@ -34,7 +34,7 @@ struct DeliveryContext: Sendable {
             runtime.log(
                 .warning,
                 "the position of an endpoint could not be stored",
-                ["endpoint": .text(id), "reason": .text(error.description)]
+                with: ["endpoint": .text(id), "reason": .text(error.description)]
             )
             return false
         }

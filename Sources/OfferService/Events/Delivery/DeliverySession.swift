@@ -94,7 +94,7 @@ final class DeliverySession {
         row.deliveredAt = now
         context.runtime.metrics.count(.eventDeliveries(endpoint: endpoint.id, outcome: "delivered"))
         if failure != nil {
-            context.runtime.log(.info, "an endpoint takes events again", ["endpoint": .text(endpoint.id)])
+            context.runtime.log(.info, "an endpoint takes events again", with: ["endpoint": .text(endpoint.id)])
         }
         failure = nil
     }
@@ -110,7 +110,7 @@ final class DeliverySession {
             context.runtime.log(
                 .error,
                 "an endpoint wants no more events; to deliver again: offer-signer events endpoints --enable ID",
-                ["endpoint": .text(endpoint.id)]
+                with: ["endpoint": .text(endpoint.id)]
             )
             return store()
         }
@@ -161,7 +161,7 @@ final class DeliverySession {
             context.runtime.log(
                 .warning,
                 "an endpoint has not taken an event",
-                ["endpoint": .text(endpoint.id), "reason": .text(reason), "kind": .text(kind)]
+                with: ["endpoint": .text(endpoint.id), "reason": .text(reason), "kind": .text(kind)]
             )
         }
         failure = reason
@@ -171,7 +171,7 @@ final class DeliverySession {
         context.runtime.log(
             .error,
             "a message was given up; to send it again: offer-signer events replay",
-            ["endpoint": .text(endpoint.id), "index": .integer(lost.delivery.position.index)]
+            with: ["endpoint": .text(endpoint.id), "index": .integer(lost.delivery.position.index)]
         )
     }
 
@@ -263,7 +263,9 @@ final class DeliverySession {
         case (.event, .notifications), (.notification, .events):
             throw ClientError.requestInvalid("the delivery is of another kind than the endpoint")
         }
-        return try ClientRequest(.post, url: endpoint.url, headers: headers, body: body, timeoutMilliseconds: 20_000)
+        var request = try ClientRequest(.post, url: endpoint.url, headers: headers, body: body)
+        request.timeoutMilliseconds = 20_000
+        return request
     }
 
     // MARK: - The database

@@ -122,7 +122,7 @@ final class EndpointWorker: EventWorker {
         context.runtime.log(
             .warning,
             message,
-            ["endpoint": .text(endpoint.id), "reason": .text(error.description)]
+            with: ["endpoint": .text(endpoint.id), "reason": .text(error.description)]
         )
     }
 

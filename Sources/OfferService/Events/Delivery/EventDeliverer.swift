@@ -88,7 +88,7 @@ package final class EventDeliverer: Sendable {
             try lease.beat(current)
         } catch {
             connection = nil
-            parts.runtime.log(.warning, "who delivers events is not known", ["reason": .text(error.description)])
+            parts.runtime.log(.warning, "who delivers events is not known", with: ["reason": .text(error.description)])
         }
     }
 
@@ -112,13 +112,13 @@ package final class EventDeliverer: Sendable {
             parts.runtime.log(
                 .error,
                 "notifications were removed before each relay had them",
-                ["count": .integer(Int64(count))]
+                with: ["count": .integer(Int64(count))]
             )
         } catch {
             parts.runtime.log(
                 .warning,
                 "relayed notifications could not be removed",
-                ["reason": .text(error.description)]
+                with: ["reason": .text(error.description)]
             )
         }
     }
@@ -166,7 +166,7 @@ package final class EventDeliverer: Sendable {
             state.withLock { ($0.fingerprint, $0.client, $0.workers) = (settings.fingerprint, client, workers) }
         } catch {
             state.withLock { $0.failed = (settings.fingerprint, now.adding(milliseconds: 30_000)) }
-            parts.runtime.log(.error, "events can't be delivered", ["reason": .text(error.description)])
+            parts.runtime.log(.error, "events can't be delivered", with: ["reason": .text(error.description)])
         }
     }
 
@@ -182,21 +182,21 @@ package final class EventDeliverer: Sendable {
                 }
             }
         } catch {
-            parts.runtime.log(.error, "endpoints could not be registered", ["reason": .text(error.description)])
+            parts.runtime.log(.error, "endpoints could not be registered", with: ["reason": .text(error.description)])
         }
     }
 
     /// How receivers are connected to; `EventsFile` admits plain HTTP to this machine alone.
     package static func clientConfiguration(_ settings: EventSettings) -> ClientConfiguration {
         var configuration = ClientConfiguration(
-            connectTimeoutMilliseconds: 10_000,
             timeoutMilliseconds: 20_000,
             maximumResponseBytes: 1 << 20,
-            // All of them may be on one host, and each has requests of an earlier lease under way for a moment.
-            connectionsPerHost: 2 * DeliverySession.mostUnderWay * max(1, settings.endpoints.count),
             trustedCertificatesFile: settings.trustedCertificatesPath,
             allowsPlainHTTP: true
         )
+        configuration.connectTimeoutMilliseconds = 10_000
+        // All of them may be on one host, and each has requests of an earlier lease under way for a moment.
+        configuration.connectionsPerHost = 2 * DeliverySession.mostUnderWay * max(1, settings.endpoints.count)
         configuration.addresses = AddressFilter(listed: settings.privateNetworks)
         return configuration
     }
@@ -267,29 +267,29 @@ extension EventDeliverer {
         return [
             Gauge(
                 "offer_signer_event_backlog_entries",
-                "Entries of the log whose events an endpoint has not received yet",
+                help: "Entries of the log whose events an endpoint has not received yet",
                 samples { Double($0.backlog) }
             ),
             Gauge(
                 "offer_signer_event_retrying",
-                "Events that an endpoint has not taken and that are sent again",
+                help: "Events that an endpoint has not taken and that are sent again",
                 samples { Double($0.retrying) }
             ),
             Gauge(
                 "offer_signer_event_oldest_retry_seconds",
-                "Seconds since the first attempt of the oldest of them",
+                help: "Seconds since the first attempt of the oldest of them",
                 samples { standing in
                     standing.oldestFirstAttemptAt.map { Double(now.milliseconds - $0.milliseconds) / 1000 } ?? 0
                 }
             ),
             Gauge(
                 "offer_signer_event_endpoint_up",
-                "1 while an endpoint takes events; 0 while it fails or is disabled",
+                help: "1 while an endpoint takes events; 0 while it fails or is disabled",
                 samples { $0.disabledReason == nil && !$0.isCircuitOpen ? 1 : 0 }
             ),
             Gauge(
                 "offer_signer_event_endpoint_state",
-                "1 for the state that an endpoint is in, 0 for the others",
+                help: "1 for the state that an endpoint is in, 0 for the others",
                 standings.flatMap { id, kind, standing in
                     EndpointReport.State.allCases.filter { $0 != .starting }.map { state in
                         let labels = [("endpoint", id), ("kind", kind.rawValue), ("state", state.rawValue)]

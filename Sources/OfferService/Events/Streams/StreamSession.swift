@@ -159,7 +159,7 @@ final class StreamSession {
             context.runtime.log(
                 .warning,
                 "a stream has not taken entries",
-                [
+                with: [
                     "endpoint": .text(stream.id), "reason": .text(error.description), "kind": .text(error.label),
                 ]
             )
@@ -180,7 +180,7 @@ final class StreamSession {
     private func recover() {
         guard failing != nil else { return }
         failing = nil
-        context.runtime.log(.info, "a stream takes entries again", ["endpoint": .text(stream.id)])
+        context.runtime.log(.info, "a stream takes entries again", with: ["endpoint": .text(stream.id)])
         store()
     }
 

@@ -88,7 +88,7 @@ final class StreamWorker: EventWorker {
         context.runtime.log(
             .warning,
             "entries could not be read for a stream",
-            ["endpoint": .text(stream.id), "reason": .text(error.description)]
+            with: ["endpoint": .text(stream.id), "reason": .text(error.description)]
         )
     }
 }

@@ -38,12 +38,13 @@ extension Settings {
     ///
     /// Plain HTTP is for providers on this machine; `ProviderAddress` refuses it for every other address.
     var providerClientConfiguration: ClientConfiguration {
-        ClientConfiguration(
+        var configuration = ClientConfiguration(
             maximumResponseBytes: 65_536,
-            maximumWaiting: 64,
             trustedCertificatesFile: trustedCertificatesPath,
             userAgent: Program.userAgent,
             allowsPlainHTTP: true
         )
+        configuration.maximumWaiting = 64
+        return configuration
     }
 }

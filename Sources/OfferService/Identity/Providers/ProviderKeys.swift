@@ -201,14 +201,16 @@ package final class ProviderKeys: Sendable {
         switch outcome {
         case .success:
             runtime.metrics.count(.identityProviderRequests(issuer: source.issuer, outcome: "answered"))
-            if before != nil { runtime.log(.info, "an identity provider's keys can be read again", ["issuer": issuer]) }
+            if before != nil {
+                runtime.log(.info, "an identity provider's keys can be read again", with: ["issuer": issuer])
+            }
         case .failure(let fault):
             runtime.metrics.count(.identityProviderRequests(issuer: source.issuer, outcome: fault.label))
             runtime.log.onceAMinute(
                 .warning,
                 "an identity provider's keys can't be read",
                 reason: fault.label,
-                ["issuer": issuer, "detail": .text("it \(fault)")]
+                with: ["issuer": issuer, "detail": .text("it \(fault)")]
             )
         }
     }
@@ -234,12 +236,12 @@ package final class ProviderKeys: Sendable {
         return [
             Gauge(
                 "offer_signer_identity_provider_keys",
-                "Keys of an identity provider that tokens are verified with",
+                help: "Keys of an identity provider that tokens are verified with",
                 entries.map { .init(Double($1.usable(at: now)?.keys.count ?? 0), labels: [("issuer", $0.issuer)]) }
             ),
             Gauge(
                 "offer_signer_identity_provider_keys_age_seconds",
-                "Time since an identity provider last confirmed its keys",
+                help: "Time since an identity provider last confirmed its keys",
                 entries.compactMap { source, entry in
                     entry.held.map { .init(Double(now - $0.readAt) / 1000, labels: [("issuer", source.issuer)]) }
                 }

@@ -80,7 +80,8 @@ package struct ProviderReading: Sendable {
         }
         let response: ClientResponse
         do throws(ClientError) {
-            var request = try ClientRequest(.get, url: url, headers: headers, timeoutMilliseconds: timeoutMilliseconds)
+            var request = try ClientRequest(.get, url: url, headers: headers)
+            request.timeoutMilliseconds = timeoutMilliseconds
             request.maximumResponseBytes = TokenKeySet.maximumBytes
             response = try await transport.send(request)
         } catch {

@@ -131,7 +131,7 @@ final class UserTokens: Sendable {
             .info,
             "a user's token was refused",
             of: "\(issuer) \(fault.label)",
-            ["issuer": .text(issuer), "reason": .text(fault.label), "detail": .text(fault.description)]
+            with: ["issuer": .text(issuer), "reason": .text(fault.label), "detail": .text(fault.description)]
         )
         var nonce: String?
         if case .proof(let fault) = fault {

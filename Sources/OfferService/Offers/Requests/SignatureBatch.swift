@@ -72,7 +72,7 @@ package struct SignatureBatch: Sendable {
 
     private static func readRequests(_ reader: inout ObjectReader) -> [JSONValue] {
         let expected = "an array of 1 to \(mostRequests) requests"
-        guard let array = reader.required("requests", expected, \.array) else { return [] }
+        guard let array = reader.required("requests", expected, as: \.array) else { return [] }
         let requests = Array(array)
         if !(1...mostRequests).contains(requests.count) {
             reader.note("requests", "expected \(expected), found \(requests.count)")

@@ -209,23 +209,21 @@ package final class Metrics: CommitObserver, StoreMetrics {
             let samples = counts.compactMap { metric, count in
                 metric.family == family ? Gauge.Sample(Double(count), labels: metric.labels) : nil
             }
-            page.add(family.name, family.help, "counter", samples)
+            page.add(Gauge(family.name, help: family.help, type: "counter", samples))
         }
-        page.add("offer_signer_commit_batch_requests", "Requests committed together", [([], batches)])
-        page.add("offer_signer_commit_seconds", "Time from taking a batch to its commit", [([], seconds)])
+        page.add("offer_signer_commit_batch_requests", help: "Requests committed together", [([], batches)])
+        page.add("offer_signer_commit_seconds", help: "Time from taking a batch to its commit", [([], seconds)])
         page.add(
             "offer_signer_http_request_duration_seconds",
-            "Time from a whole request to its answer, by call",
+            help: "Time from a whole request to its answer, by call",
             requestSeconds.map { ([("route", $0.rawValue)], $1) }
         )
         page.add(
             "offer_signer_store_request_duration_seconds",
-            "Time that a request to a store took, whatever its result, by endpoint",
+            help: "Time that a request to a store took, whatever its result, by endpoint",
             storeSeconds.map { ([("store", $0.store), ("endpoint", $0.endpoint)], $1) }
         )
-        for gauge in gauges {
-            page.add(gauge.name, gauge.help, gauge.type, gauge.samples)
-        }
+        for gauge in gauges { page.add(gauge) }
         return page.text
     }
 }

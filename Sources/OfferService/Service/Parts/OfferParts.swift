@@ -15,10 +15,10 @@ struct OfferParts: Sendable {
 
     init(
         _ writing: WritingParts,
-        _ stores: StoreClients,
-        _ play: GooglePlaySources,
-        _ settings: Settings,
-        _ verify: @escaping SelfVerification.Verify
+        stores: StoreClients,
+        play: GooglePlaySources,
+        settings: Settings,
+        verify: @escaping SelfVerification.Verify
     ) {
         let runtime = writing.runtime
         (appStore, committer) = (stores.appStore, writing.committer)
@@ -92,7 +92,7 @@ extension OfferCalls {
 }
 
 extension EvidenceCalls {
-    init(_ writing: WritingParts, _ stores: StoreClients, _ play: GooglePlaySources) {
+    init(_ writing: WritingParts, stores: StoreClients, play: GooglePlaySources) {
         let (runtime, committer) = (writing.runtime, writing.committer)
         appStoreNotifications = NotificationCall(
             receiver: NotificationReceiver(

@@ -33,7 +33,6 @@ struct RecordParts: Sendable {
         let signedLog = try SignedLog(
             writing.configuration.loaded,
             after: checked,
-            ledger: ledger,
             committer: committer,
             runtime: runtime
         ) { reason in seal.seal(.checkpoint, detail: reason) }
@@ -94,8 +93,10 @@ extension SwitchCalls {
         keys = KeysCall(
             seal: writing.seal,
             current: writing.current,
-            ownLastUses: { [committer = writing.committer] in committer.keyUses },
-            readers: records.readers,
+            lastUses: LastKeyUses(
+                own: { [committer = writing.committer] in committer.keyUses },
+                readers: records.readers
+            ),
             reads: records.reads,
             refresh: { [housekeeper = records.housekeeper] in await housekeeper.lookNow() }
         )

@@ -70,7 +70,7 @@ extension Service {
                 } catch {
                     reason = error.description
                 }
-                log(.warning, "the write-ahead log stays beside the database", ["reason": .text(reason)])
+                log(.warning, "the write-ahead log stays beside the database", with: ["reason": .text(reason)])
             }
         )
     }

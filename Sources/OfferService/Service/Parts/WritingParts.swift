@@ -28,7 +28,7 @@ struct WritingParts: Sendable {
         let lease: Lease
     }
 
-    init(_ opened: OpenedDatabase, _ settings: Settings, _ dependencies: Dependencies) {
+    init(_ opened: OpenedDatabase, settings: Settings, dependencies: Dependencies) {
         let runtime = Runtime(clock: dependencies.clock, random: dependencies.random, log: dependencies.log)
         let ledger = opened.ledger
         self.runtime = runtime
@@ -52,7 +52,7 @@ struct WritingParts: Sendable {
             clock: runtime.clock,
             observer: health,
             gate: gate,
-            options: Self.options(dependencies, identity, appRefusals),
+            options: Self.options(dependencies, identity: identity, appRefusals: appRefusals),
             database: Self.database(ledger, dependencies)
         )
         configuration = ActiveConfiguration(
@@ -75,8 +75,8 @@ struct WritingParts: Sendable {
 
     private static func options(
         _ dependencies: Dependencies,
-        _ identity: InstanceIdentity?,
-        _ appRefusals: AppRefusals
+        identity: InstanceIdentity?,
+        appRefusals: AppRefusals
     ) -> CommitterOptions {
         var options = dependencies.committer
         options.appRefusals = appRefusals
@@ -97,15 +97,15 @@ struct WritingParts: Sendable {
     func membership(_ reloads: Int64?, reload: @escaping @Sendable () -> Void) -> Membership? {
         identity.map { identity in
             let loaded = configuration.loaded
+            let instance = Instance(
+                id: identity.id,
+                name: Instance.processName,
+                version: Program.version,
+                policyName: loaded.catalog.policyName,
+                keysDigest: loaded.keys.digest.hex
+            )
             return Membership(
-                Instance(
-                    id: identity.id,
-                    name: Instance.processName,
-                    version: Program.version,
-                    policyName: loaded.catalog.policyName,
-                    keysDigest: loaded.keys.digest.hex
-                ),
-                lease: identity.lease,
+                Membership.Member(instance, lease: identity.lease),
                 committer: committer,
                 ledger: ledger,
                 log: runtime.log,

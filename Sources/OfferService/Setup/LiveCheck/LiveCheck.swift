@@ -188,8 +188,7 @@ package struct LiveCheck {
         let api = GooglePlayAPI(
             gateway: gateway,
             signer: assertionSigner(ring),
-            clock: clock,
-            log: log,
+            runtime: runtime,
             origins: googleOrigins
         )
         var report = await GooglePlayCheck(

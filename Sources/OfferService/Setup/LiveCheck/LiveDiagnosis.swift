@@ -102,11 +102,11 @@ struct LiveDiagnosis {
         case .storeFailed: "\(place) fails by itself. Check again later."
         case .strange:
             "\(host) is not answered for by the App Store: look for a proxy in between, or a wrong --app-store-url."
-        case .notReached(let error): advice(error, place, host)
+        case .notReached(let error): advice(on: error, place: place, host: host)
         }
     }
 
-    private static func advice(_ error: ClientError, _ place: String, _ host: String) -> String {
+    private static func advice(on error: ClientError, place: String, host: String) -> String {
         switch error {
         case .cannotResolve: "\(host) has no address here: look at DNS (/etc/resolv.conf)."
         case .cannotConnect, .connectTimeout:

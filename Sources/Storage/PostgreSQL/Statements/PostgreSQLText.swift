@@ -14,7 +14,7 @@ struct PostgreSQLText {
     /// For placeholders, which are counted from 0, stand `$1`, `$2` and so on, unless one says otherwise.
     init(_ text: SQLText, placeholder: (Int) -> String = { "$\($0 + 1)" }) {
         var scanner = unsafe Scanner(text: Array(text.bytes))
-        while let token = scanner.next() { append(token, &scanner, placeholder) }
+        while let token = scanner.next() { append(token, &scanner, placeholder: placeholder) }
         bytes.append(0)
     }
 
@@ -23,7 +23,7 @@ struct PostgreSQLText {
         bytes = Array(text.utf8) + [0]
     }
 
-    private mutating func append(_ token: Scanner.Token, _ scanner: inout Scanner, _ placeholder: (Int) -> String) {
+    private mutating func append(_ token: Scanner.Token, _ scanner: inout Scanner, placeholder: (Int) -> String) {
         switch token {
         case .placeholder:
             bytes += Array(placeholder(parameterCount).utf8)

@@ -49,7 +49,9 @@ final class AppReleases: Sendable {
             "production refuses the app, as it does until the first release; the sandbox takes the key",
             reason: "never-released",
             app: bundleID.text,
-            ["hint": "set environments: [\"sandbox\"] for the app in offers until it is approved; see check --live"]
+            with: [
+                "hint": "set environments: [\"sandbox\"] for the app in offers until it is approved; see check --live"
+            ]
         )
     }
 }

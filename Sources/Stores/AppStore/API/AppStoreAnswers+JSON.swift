@@ -30,10 +30,10 @@ struct AnswerReader {
     }
 
     init(_ value: JSONValue, into mismatches: Mismatches) {
-        self.init(value, mismatches, LeftOut())
+        self.init(value, into: mismatches, leftOut: LeftOut())
     }
 
-    private init(_ value: JSONValue, _ mismatches: Mismatches, _ leftOut: LeftOut) {
+    private init(_ value: JSONValue, into mismatches: Mismatches, leftOut: LeftOut) {
         object = ObjectReader(value, into: mismatches)
         self.mismatches = mismatches
         self.leftOut = leftOut
@@ -55,10 +55,10 @@ struct AnswerReader {
     mutating func requiredBoolean(_ name: StaticString) -> Bool? { object.required(name, "true or false") { $0.bool } }
 
     mutating func jws(_ name: StaticString) -> UnverifiedJWS? {
-        object.member(name)?.stringBytes?.isEmpty == true ? nil : object.optional(name, "a JWS", Self.jws)
+        object.member(name)?.stringBytes?.isEmpty == true ? nil : object.optional(name, "a JWS", as: Self.jws)
     }
 
-    mutating func requiredJWS(_ name: StaticString) -> UnverifiedJWS? { object.required(name, "a JWS", Self.jws) }
+    mutating func requiredJWS(_ name: StaticString) -> UnverifiedJWS? { object.required(name, "a JWS", as: Self.jws) }
 
     mutating func id<Kind>(_ name: StaticString, as kind: Identifier<Kind>.Type) -> Identifier<Kind>? {
         object.required(name, text: Identifier<Kind>.init)
@@ -72,7 +72,7 @@ struct AnswerReader {
     /// The objects of an array that must be there.
     mutating func objects<Value>(_ name: StaticString, _ read: (inout AnswerReader) -> Value?) -> [Value] {
         elements(name) { [leftOut] value, mismatches in
-            var reader = AnswerReader(value, mismatches, leftOut)
+            var reader = AnswerReader(value, into: mismatches, leftOut: leftOut)
             return read(&reader)
         }
     }

@@ -95,19 +95,9 @@ package struct NotificationHistoryQuery: Hashable, Sendable {
     /// Only those that never reached the server that Apple calls.
     package var onlyFailures: Bool
 
-    package init(
-        from startsAt: Timestamp,
-        to endsAt: Timestamp,
-        notificationType: String? = nil,
-        subtype: String? = nil,
-        transactionID: TransactionID? = nil,
-        onlyFailures: Bool = false
-    ) {
+    package init(from startsAt: Timestamp, to endsAt: Timestamp, onlyFailures: Bool = false) {
         self.startsAt = startsAt
         self.endsAt = endsAt
-        self.notificationType = notificationType
-        self.subtype = subtype
-        self.transactionID = transactionID
         self.onlyFailures = onlyFailures
     }
 }

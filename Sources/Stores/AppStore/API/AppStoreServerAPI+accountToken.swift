@@ -19,16 +19,14 @@ extension AppStoreServerAPI {
         _ asking: AppStoreAsking
     ) async throws(StoreError) -> StoreEnvironment {
         let deadline = deadline(asking)
+        let request = AppStoreRequest(
+            endpoint: .setAppAccountToken,
+            method: .put,
+            path: ["inApps", "v1", "transactions", id.text, "appAccountToken"],
+            body: Self.body(setting: token)
+        )
         return try await inItsEnvironment(id, asking) { environment throws(StoreError) in
-            let _: Done = try await ask(
-                .setAppAccountToken,
-                in: environment,
-                asking,
-                before: deadline,
-                .put,
-                path: ["inApps", "v1", "transactions", id.text, "appAccountToken"],
-                body: Self.body(setting: token)
-            )
+            let _: Done = try await ask(request, asking, in: environment, before: deadline)
             return environment
         }
     }

@@ -11,9 +11,11 @@ extension AppStoreServerAPI {
         of id: TransactionID,
         _ asking: AppStoreAsking
     ) async throws(StoreError) -> Answered<SubscriptionStatuses> {
-        try await statuses.answer(to: question(.subscriptionStatuses, id, asking)) { [self] in
+        let path = ["inApps", "v1", "subscriptions", id.text]
+        let request = AppStoreRequest(endpoint: .subscriptionStatuses, path: path)
+        return try await statuses.answer(to: question(.subscriptionStatuses, about: id, asking)) { [self] in
             await outcome { () throws(StoreError) in
-                try await one(.subscriptionStatuses, id, asking, ["inApps", "v1", "subscriptions", id.text]) { $0 }
+                try await one(request, about: id, asking) { $0 }
             }
         }
     }
@@ -23,11 +25,11 @@ extension AppStoreServerAPI {
         of id: TransactionID,
         _ asking: AppStoreAsking
     ) async throws(StoreError) -> Answered<UnverifiedJWS> {
-        try await signedTexts.answer(to: question(.transactionInfo, id, asking)) { [self] in
+        let path = ["inApps", "v1", "transactions", id.text]
+        let request = AppStoreRequest(endpoint: .transactionInfo, path: path)
+        return try await signedTexts.answer(to: question(.transactionInfo, about: id, asking)) { [self] in
             await outcome { () throws(StoreError) in
-                try await one(.transactionInfo, id, asking, ["inApps", "v1", "transactions", id.text]) {
-                    (answer: SignedTransactionAnswer) in answer.jws
-                }
+                try await one(request, about: id, asking) { (answer: SignedTransactionAnswer) in answer.jws }
             }
         }
     }
@@ -38,11 +40,10 @@ extension AppStoreServerAPI {
         _ asking: AppStoreAsking
     ) async throws(StoreError) -> Answered<UnverifiedJWS> {
         let path = ["inApps", "v1", "transactions", "appTransactions", id.text]
-        return try await signedTexts.answer(to: question(.appTransactionInfo, id, asking)) { [self] in
+        let request = AppStoreRequest(endpoint: .appTransactionInfo, path: path)
+        return try await signedTexts.answer(to: question(.appTransactionInfo, about: id, asking)) { [self] in
             await outcome { () throws(StoreError) in
-                try await one(.appTransactionInfo, id, asking, path) { (answer: SignedAppTransactionAnswer) in
-                    answer.jws
-                }
+                try await one(request, about: id, asking) { (answer: SignedAppTransactionAnswer) in answer.jws }
             }
         }
     }
@@ -57,14 +58,19 @@ extension AppStoreServerAPI {
         _ filter: TransactionHistoryFilter = TransactionHistoryFilter(),
         since revision: String? = nil
     ) async throws(StoreError) -> Answered<TransactionHistory> {
-        var question = question(.transactionHistory, id, asking)
-        question.filter = filter
-        question.revision = revision
+        let question = Question(
+            endpoint: .transactionHistory,
+            transactionID: id,
+            bundleID: asking.bundleID,
+            environment: asking.environment,
+            filter: filter,
+            revision: revision
+        )
         return try await histories.answer(to: question) { [self] in
             await outcome { () throws(StoreError) in
                 let deadline = deadline(asking)
                 return try await inItsEnvironment(id, asking) { environment throws(StoreError) in
-                    let history = try await pages(of: id, filter, revision, environment, asking, deadline)
+                    let history = try await pages(for: question, asking, in: environment, before: deadline)
                     return Answered(history, environment: environment, answeredAt: clock.now())
                 }
             }
@@ -85,18 +91,16 @@ extension AppStoreServerAPI {
         var items: [NotificationHistory.Item] = []
         var next = page
         for _ in 0..<min(mostPages, maximumPages) {
-            let page: NotificationHistory = try await askThere(
-                .notificationHistory,
-                in: environment,
-                asking,
-                before: deadline,
-                .post,
+            let request = AppStoreRequest(
+                endpoint: .notificationHistory,
+                method: .post,
                 path: ["inApps", "v1", "notifications", "history"],
                 query: next.map { [("paginationToken", $0)] } ?? [],
                 body: query.body
             )
+            let page: NotificationHistory = try await askThere(request, asking, in: environment, before: deadline)
             items += page.items
-            for member in page.unreadable { leftOut(member, asking.bundleID, environment) }
+            for member in page.unreadable { leftOut(member, of: asking.bundleID, in: environment) }
             guard page.nextPage != next || next == nil else { throw .badAnswer(reason: "a page leads to itself") }
             next = page.nextPage
             if next == nil { break }
@@ -109,13 +113,16 @@ extension AppStoreServerAPI {
         in environment: StoreEnvironment,
         _ asking: AppStoreAsking
     ) async throws(StoreError) -> TestNotificationToken {
-        let answer: TestNotificationAnswer = try await askThere(
-            .requestTestNotification,
-            in: environment,
-            asking,
-            before: deadline(asking),
-            .post,
+        let request = AppStoreRequest(
+            endpoint: .requestTestNotification,
+            method: .post,
             path: ["inApps", "v1", "notifications", "test"]
+        )
+        let answer: TestNotificationAnswer = try await askThere(
+            request,
+            asking,
+            in: environment,
+            before: deadline(asking)
         )
         return answer.token
     }
@@ -126,39 +133,24 @@ extension AppStoreServerAPI {
         in environment: StoreEnvironment,
         _ asking: AppStoreAsking
     ) async throws(StoreError) -> TestNotificationStatus {
-        try await askThere(
-            .testNotificationStatus,
-            in: environment,
-            asking,
-            before: deadline(asking),
+        let request = AppStoreRequest(
+            endpoint: .testNotificationStatus,
             path: ["inApps", "v1", "notifications", "test", token.text]
         )
+        return try await askThere(request, asking, in: environment, before: deadline(asking))
     }
 
     // MARK: - Parts
 
     /// A question about an app in one environment, where a refusal of the key ends it.
     private func askThere<Answer: AppStoreAnswer>(
-        _ endpoint: AppStoreEndpoint,
-        in environment: StoreEnvironment,
+        _ request: AppStoreRequest,
         _ asking: AppStoreAsking,
-        before deadline: Deadline,
-        _ method: HTTP.Method = .get,
-        path: [String],
-        query: [(name: String, value: String)] = [],
-        body: [UInt8] = []
+        in environment: StoreEnvironment,
+        before deadline: Deadline
     ) async throws(StoreError) -> Answer {
         do throws(StoreError) {
-            return try await ask(
-                endpoint,
-                in: environment,
-                asking,
-                before: deadline,
-                method,
-                path: path,
-                query: query,
-                body: body
-            )
+            return try await ask(request, asking, in: environment, before: deadline)
         } catch {
             if error == .credentialsRefused { refused(asking.bundleID, environment) }
             throw error
@@ -167,7 +159,7 @@ extension AppStoreServerAPI {
 
     private func question(
         _ endpoint: AppStoreEndpoint,
-        _ id: TransactionID,
+        about id: TransactionID,
         _ asking: AppStoreAsking
     ) -> Question {
         Question(endpoint: endpoint, transactionID: id, bundleID: asking.bundleID, environment: asking.environment)
@@ -175,63 +167,50 @@ extension AppStoreServerAPI {
 
     /// A question of one request, wherever the transaction is.
     private func one<Read: AppStoreAnswer, Answer: Hashable & Sendable>(
-        _ endpoint: AppStoreEndpoint,
-        _ id: TransactionID,
+        _ request: AppStoreRequest,
+        about id: TransactionID,
         _ asking: AppStoreAsking,
-        _ path: [String],
-        _ take: (Read) -> Answer
+        take: (Read) -> Answer
     ) async throws(StoreError) -> Answered<Answer> {
         let deadline = deadline(asking)
         return try await inItsEnvironment(id, asking) { environment throws(StoreError) in
-            let read: Read = try await ask(endpoint, in: environment, asking, before: deadline, path: path)
+            let read: Read = try await ask(request, asking, in: environment, before: deadline)
             return Answered(take(read), environment: environment, answeredAt: clock.now())
         }
     }
 
     private func pages(
-        of id: TransactionID,
-        _ filter: TransactionHistoryFilter,
-        _ revision: String?,
-        _ environment: StoreEnvironment,
+        for question: Question,
         _ asking: AppStoreAsking,
-        _ deadline: Deadline
+        in environment: StoreEnvironment,
+        before deadline: Deadline
     ) async throws(StoreError) -> TransactionHistory {
-        var (signed, next, appAppleID): ([UnverifiedJWS], String?, Int64?) = ([], revision, nil)
+        var (signed, next, appAppleID): ([UnverifiedJWS], String?, Int64?) = ([], question.revision, nil)
         var unreadable: [String] = []
+        var isComplete = false
+        let path = ["inApps", "v2", "history", question.transactionID.text]
         for _ in 0..<maximumPages {
-            let page: TransactionHistoryPage = try await ask(
-                .transactionHistory,
-                in: environment,
-                asking,
-                before: deadline,
-                path: ["inApps", "v2", "history", id.text],
-                query: filter.query + (next.map { [("revision", $0)] } ?? [])
-            )
+            var request = AppStoreRequest(endpoint: question.endpoint, path: path)
+            request.query = question.filter?.query ?? []
+            if let next { request.query.append(("revision", next)) }
+            let page: TransactionHistoryPage = try await ask(request, asking, in: environment, before: deadline)
             signed += page.signedTransactions
             unreadable += page.unreadable
             appAppleID = page.appAppleID ?? appAppleID
             guard page.hasMore else {
-                return history(appAppleID, signed, unreadable, page.revision ?? next, isComplete: true)
+                next = page.revision ?? next
+                isComplete = true
+                break
             }
             guard let following = page.revision, following != next else {
                 throw .badAnswer(reason: "a page leads nowhere or to itself")
             }
             next = following
         }
-        return history(appAppleID, signed, unreadable, next, isComplete: false)
-    }
-
-    private func history(
-        _ appAppleID: Int64?,
-        _ signed: [UnverifiedJWS],
-        _ unreadable: [String],
-        _ revision: String?,
-        isComplete: Bool
-    ) -> TransactionHistory {
-        TransactionHistory(
+        return TransactionHistory(
             appAppleID: appAppleID,
             signedTransactions: signed,
-            revision: revision,
+            revision: next,
             isComplete: isComplete,
             unreadable: unreadable
         )

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Configuration
-import HTTP
 import Ledger
 import OfferDomain
 import ServiceRuntime
@@ -84,7 +83,7 @@ package final class AppStoreServerAPI: Sendable {
     func inItsEnvironment<Answer: Sendable>(
         _ id: TransactionID,
         _ asking: AppStoreAsking,
-        _ ask: (StoreEnvironment) async throws(StoreError) -> Answer
+        ask: (StoreEnvironment) async throws(StoreError) -> Answer
     ) async throws(StoreError) -> Answer {
         let name = Learned(bundleID: asking.bundleID, transactionID: id)
         let learned = learned.withLock { $0[name] }
@@ -122,15 +121,39 @@ package final class AppStoreServerAPI: Sendable {
     ///
     /// The App Store sometimes answers 401 to a valid token.
     func ask<Answer: AppStoreAnswer>(
-        _ endpoint: AppStoreEndpoint,
-        in environment: StoreEnvironment,
+        _ request: AppStoreRequest,
         _ asking: AppStoreAsking,
-        before deadline: Deadline,
-        _ method: HTTP.Method = .get,
-        path: [String],
-        query: [(name: String, value: String)] = [],
-        body: [UInt8] = []
+        in environment: StoreEnvironment,
+        before deadline: Deadline
     ) async throws(StoreError) -> Answer {
+        let call = call(request.endpoint, asking, in: environment)
+        var isRenewed = environment == .production && releases.isUnreleased(asking.bundleID)
+        while true {
+            var token: SignedToken?
+            do throws(StoreError) {
+                return try await gateway.ask(call, before: deadline) { milliseconds throws(StoreError) in
+                    let current = try await tokens.token(for: asking.bundleID)
+                    token = current
+                    return try request.clientRequest(to: call.origin, with: current, timeoutMilliseconds: milliseconds)
+                } read: {
+                    AppStoreReading(bundleID: asking.bundleID, environment: environment, now: clock.now()).read($0)
+                }
+            } catch {
+                guard error == .credentialsRefused, !isRenewed, let token else {
+                    note(error, call)
+                    throw error
+                }
+                isRenewed = true
+                tokens.discard(token, for: asking.bundleID)
+            }
+        }
+    }
+
+    private func call(
+        _ endpoint: AppStoreEndpoint,
+        _ asking: AppStoreAsking,
+        in environment: StoreEnvironment
+    ) -> StoreCall {
         var call = StoreCall(
             account: StoreCall.Account(
                 store: Self.storeName,
@@ -145,26 +168,7 @@ package final class AppStoreServerAPI: Sendable {
         // The sandbox is asked next, and its refusal shows if the key is wrong.
         call.mayBeUnreleased =
             environment == .production && asking.environment == nil && !releases.isReleased(asking.bundleID)
-        var isRenewed = environment == .production && releases.isUnreleased(asking.bundleID)
-        while true {
-            var token: SignedToken?
-            do throws(StoreError) {
-                return try await gateway.ask(call, before: deadline) { milliseconds throws(StoreError) in
-                    let current = try await tokens.token(for: asking.bundleID)
-                    token = current
-                    return try Self.request(call.origin, method, path, query, body, current, milliseconds)
-                } read: {
-                    AppStoreReading(bundleID: asking.bundleID, environment: environment, now: clock.now()).read($0)
-                }
-            } catch {
-                guard error == .credentialsRefused, !isRenewed, let token else {
-                    note(error, call)
-                    throw error
-                }
-                isRenewed = true
-                tokens.discard(token, for: asking.bundleID)
-            }
-        }
+        return call
     }
 
     /// By when the question must be answered.
@@ -183,7 +187,7 @@ package final class AppStoreServerAPI: Sendable {
         log(
             .error,
             "the App Store refuses our credentials",
-            [
+            with: [
                 "app": .text(bundleID.text), "key": .text(tokens.keyID(for: bundleID)?.text ?? ""),
                 "environment": .text(environment.rawValue), "hint": .text("run offer-signer check --live" + release),
             ]
@@ -195,8 +199,8 @@ package final class AppStoreServerAPI: Sendable {
     /// The member contains no value, as that may be customer data.
     func leftOut(
         _ member: String,
-        _ bundleID: BundleID,
-        _ environment: StoreEnvironment,
+        of bundleID: BundleID,
+        in environment: StoreEnvironment,
         reason: String = "unreadable-entry"
     ) {
         log.onceAMinute(
@@ -204,7 +208,7 @@ package final class AppStoreServerAPI: Sendable {
             "an entry of the App Store's answer was left out",
             reason: reason,
             app: bundleID.text,
-            ["member": .text(member), "environment": .text(environment.rawValue)]
+            with: ["member": .text(member), "environment": .text(environment.rawValue)]
         )
     }
 
@@ -218,7 +222,7 @@ package final class AppStoreServerAPI: Sendable {
                 "the App Store refuses a question",
                 reason: "\(code)",
                 app: account.app,
-                [
+                with: [
                     "code": .integer(code), "status": .integer(Int64(status)),
                     "environment": .text(account.environment), "endpoint": .text(account.endpoint),
                 ]
@@ -229,7 +233,7 @@ package final class AppStoreServerAPI: Sendable {
                 "the App Store does not know the app",
                 reason: "\(code)",
                 app: account.app,
-                ["code": .integer(code), "environment": .text(account.environment)]
+                with: ["code": .integer(code), "environment": .text(account.environment)]
             )
         case .badAnswer(let reason):
             log.onceAMinute(
@@ -237,37 +241,9 @@ package final class AppStoreServerAPI: Sendable {
                 "an answer of the App Store cannot be read",
                 reason: reason,
                 app: account.app,
-                ["environment": .text(account.environment), "endpoint": .text(account.endpoint)]
+                with: ["environment": .text(account.environment), "endpoint": .text(account.endpoint)]
             )
         default: break
-        }
-    }
-
-    private static func request(
-        _ origin: Origin,
-        _ method: HTTP.Method,
-        _ path: [String],
-        _ query: [(name: String, value: String)],
-        _ body: [UInt8],
-        _ token: SignedToken,
-        _ milliseconds: Int
-    ) throws(StoreError) -> ClientRequest {
-        var headers = HeaderFields()
-        headers.append("Authorization", "Bearer \(token.text)")
-        headers.append("Accept", "application/json")
-        if !body.isEmpty { headers.append("Content-Type", "application/json") }
-        do {
-            return try ClientRequest(
-                method,
-                origin,
-                path: path,
-                query: query,
-                headers: headers,
-                body: body,
-                timeoutMilliseconds: milliseconds
-            )
-        } catch {
-            throw .badAnswer(reason: "our request: \(error.label)")
         }
     }
 }

@@ -78,7 +78,7 @@ package struct NotificationCatchUp: Sendable {
                     throw .badAnswer(reason: "a page is the one before it")
                 }
                 earlier = page.items
-                await take(page.items, context, &tally)
+                await take(page.items, under: context, into: &tally)
                 guard tally.obstacle == nil else { return tally }
                 progress(tally)
                 next = page.nextPage
@@ -142,7 +142,7 @@ package struct NotificationCatchUp: Sendable {
     }
 
     /// Retries for a while after a temporary fault, such as an unknown revocation status.
-    private func take(_ signedPayload: [UInt8], _ context: EvidenceContext) async -> Outcome {
+    private func take(_ signedPayload: [UInt8], under context: EvidenceContext) async -> Outcome {
         var attempts = 0
         while true {
             attempts += 1
@@ -175,11 +175,11 @@ package struct NotificationCatchUp: Sendable {
     /// All of a page at once, so that they are committed together.
     private func take(
         _ items: [NotificationHistory.Item],
-        _ context: EvidenceContext,
-        _ tally: inout CatchUpTally
+        under context: EvidenceContext,
+        into tally: inout CatchUpTally
     ) async {
         let outcomes = await withTaskGroup(of: Outcome.self) { group in
-            for item in items { group.addTask { await take(item.signedPayload.bytes, context) } }
+            for item in items { group.addTask { await take(item.signedPayload.bytes, under: context) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
         for outcome in outcomes {

@@ -124,7 +124,7 @@ package struct NotificationReceiver: Sendable {
         metrics.count(.notificationsRefused(reason: fault.label))
         guard isOurs || fault.isOfGenuineData else {
             // Unauthenticated data is logged only at debug level, or it could fill the log.
-            log(.debug, Self.refused, ["reason": .text(fault.label)])
+            log(.debug, Self.refused, with: ["reason": .text(fault.label)])
             return .unacceptable(fault)
         }
         let glimpse = NotificationGlimpse(signedPayload)
@@ -134,10 +134,10 @@ package struct NotificationReceiver: Sendable {
             "detail": .text(fault.description),
         ]
         if isOurs {
-            log(.warning, Self.refused, values)
+            log(.warning, Self.refused, with: values)
         } else {
             // The number of other apps has no limit, and each app's owner may send its notifications here.
-            log.onceAMinute(.warning, Self.refused, of: fault.label, values)
+            log.onceAMinute(.warning, Self.refused, of: fault.label, with: values)
         }
         return .unacceptable(fault)
     }
@@ -148,7 +148,7 @@ package struct NotificationReceiver: Sendable {
     package func refuse(_ body: UnsignedNotification, under context: EvidenceContext) {
         metrics.count(.notificationsRefused(reason: body.label))
         guard case .versionOne(let notification) = body else {
-            log(.debug, Self.refused, ["reason": .text(body.label)])
+            log(.debug, Self.refused, with: ["reason": .text(body.label)])
             return
         }
         let isOurs = context.catalog.apps.keys.contains { $0.text == notification.bundleID }
@@ -158,7 +158,7 @@ package struct NotificationReceiver: Sendable {
             "hint": "choose version 2 for the notifications of the app in App Store Connect",
         ]
         let app = isOurs ? notification.bundleID : "unknown"
-        log.onceAMinute(.warning, Self.refused, reason: body.label, app: app, values)
+        log.onceAMinute(.warning, Self.refused, reason: body.label, app: app, with: values)
     }
 
     private func count(_ notification: AppStoreNotification, _ outcome: String) {

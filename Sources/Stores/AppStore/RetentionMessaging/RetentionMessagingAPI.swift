@@ -102,14 +102,14 @@ package struct RetentionMessagingAPI: Sendable {
         if !body.isEmpty { headers.append("Content-Type", "application/json") }
         let response: ClientResponse
         do throws(ClientError) {
-            let request = try ClientRequest(
+            var request = try ClientRequest(
                 method,
                 origin,
                 path: ["inApps", "v1", "messaging"] + path,
-                headers: headers,
-                body: body,
-                timeoutMilliseconds: Self.timeoutMilliseconds
+                headers: headers
             )
+            request.body = body
+            request.timeoutMilliseconds = Self.timeoutMilliseconds
             response = try await transport.send(request)
         } catch {
             throw .notReached(error)

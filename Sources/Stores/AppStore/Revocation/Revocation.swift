@@ -15,17 +15,16 @@ package struct Revocation: Sendable {
     /// `nil` if revocation checks are off.
     package init?(_ check: RevocationCheck, _ runtime: StoreRuntime) throws(ClientError) {
         guard check != .off else { return nil }
-        client = try Client(
-            ClientConfiguration(
-                timeoutMilliseconds: 5000,
-                maximumResponseBytes: OCSPRequest.maximumResponseBytes,
-                maximumHeadBytes: 8192,
-                connectionsPerHost: 2,
-                maximumWaiting: 16,
-                userAgent: Program.userAgent,
-                allowsPlainHTTP: true
-            )
+        var configuration = ClientConfiguration(
+            timeoutMilliseconds: 5000,
+            maximumResponseBytes: OCSPRequest.maximumResponseBytes,
+            userAgent: Program.userAgent,
+            allowsPlainHTTP: true
         )
+        configuration.maximumHeadBytes = 8192
+        configuration.connectionsPerHost = 2
+        configuration.maximumWaiting = 16
+        client = try Client(configuration)
         monitor = RevocationMonitor(check, transport: client, runtime: runtime)
     }
 

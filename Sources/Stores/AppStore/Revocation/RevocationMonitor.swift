@@ -77,7 +77,7 @@ package final class RevocationMonitor: Sendable {
         let now = uptime.milliseconds
         let subjects = RevocationSubject.of(chain)
         let (standings, due) = state.withLock { state in
-            let met = subjects.map { state.table.meet($0, at: now, unixSeconds) }
+            let met = subjects.map { state.table.meet($0, at: now, unixSeconds: unixSeconds) }
             return (met.map(\.standing), zip(subjects, met).filter(\.1.isToBeAsked).map(\.0))
         }
         for subject in due { begin(subject) }
@@ -89,7 +89,7 @@ package final class RevocationMonitor: Sendable {
     func renew() {
         let now = uptime.milliseconds
         let unixSeconds = clock.now().seconds
-        for subject in state.withLock({ $0.table.due(at: now, unixSeconds) }) { begin(subject) }
+        for subject in state.withLock({ $0.table.due(at: now, unixSeconds: unixSeconds) }) { begin(subject) }
     }
 
     private func begin(_ subject: RevocationSubject) {
@@ -106,27 +106,34 @@ package final class RevocationMonitor: Sendable {
         // The counter follows last: by then the result is in force and logged.
         defer { metrics.count(.ocspQuestions(certificate: subject.role.rawValue, outcome: Self.outcome(result))) }
         let (now, unixSeconds, jitter) = (uptime.milliseconds, clock.now().seconds, random.next())
-        let change = state.withLock { $0.table.settle(subject, result, at: now, unixSeconds, jitter: jitter) }
+        let change = state.withLock {
+            $0.table.settle(subject, result, at: now, unixSeconds: unixSeconds, jitter: jitter)
+        }
         guard let (before, after) = change else { return }
         if after.standing(at: unixSeconds) == .revoked {
             guard before.standing(at: unixSeconds) != .revoked else { return }
-            tell(.error, "a certificate has been revoked; what is signed under it is refused", subject)
+            tell(.error, "a certificate has been revoked; what is signed under it is refused", of: subject)
         } else if let failure = after.failure {
             guard before.failure != failure else { return }
-            tell(.warning, "an OCSP responder does not say whether a certificate is good", subject, failure)
+            tell(
+                .warning,
+                "an OCSP responder does not say whether a certificate is good",
+                of: subject,
+                reason: failure
+            )
         } else if before.failure != nil {
-            tell(.info, "an OCSP responder answers again", subject)
+            tell(.info, "an OCSP responder answers again", of: subject)
         }
     }
 
     private func tell(
         _ level: LogLevel,
         _ message: StaticString,
-        _ subject: RevocationSubject,
-        _ reason: String = ""
+        of subject: RevocationSubject,
+        reason: String = ""
     ) {
         let (role, name) = (subject.role.rawValue, subject.certificate.fingerprint.hex)
-        log(level, message, ["certificate": .text(role), "sha256": .text(name), "reason": .text(reason)])
+        log(level, message, with: ["certificate": .text(role), "sha256": .text(name), "reason": .text(reason)])
     }
 
     private static func outcome(_ result: Result<OCSPStatus, OCSPQuestionError>) -> String {
@@ -189,12 +196,12 @@ extension RevocationMonitor {
         return [
             Gauge(
                 "offer_signer_revocation_certificates",
-                "Certificates of the App Store's chains, by what OCSP responders say of them",
+                help: "Certificates of the App Store's chains, by what OCSP responders say of them",
                 standings
             ),
             Gauge(
                 "offer_signer_revocation_answer_age_seconds",
-                "Time since an OCSP responder last answered about a certificate",
+                help: "Time since an OCSP responder last answered about a certificate",
                 ages
             ),
         ]

@@ -41,7 +41,9 @@ struct RevocationRecord: Sendable {
         }
     }
 
-    /// Whether the caller must ask now and then call ``settle(_:at:_:jitter:)``; only one caller at a time must.
+    /// Whether the caller must ask now and then call ``settle(_:at:unixSeconds:jitter:)``.
+    ///
+    /// Only one caller at a time must.
     mutating func claim(at now: Int64) -> Bool {
         guard !isBeingAsked, now >= askAt else { return false }
         isBeingAsked = true
@@ -56,7 +58,7 @@ struct RevocationRecord: Sendable {
     mutating func settle(
         _ result: Result<OCSPStatus, OCSPQuestionError>,
         at now: Int64,
-        _ unixSeconds: Int64,
+        unixSeconds: Int64,
         jitter: UInt64
     ) {
         isBeingAsked = false

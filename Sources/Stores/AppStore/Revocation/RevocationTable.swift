@@ -29,7 +29,7 @@ struct RevocationTable: Sendable {
     mutating func meet(
         _ subject: RevocationSubject,
         at now: Int64,
-        _ unixSeconds: Int64
+        unixSeconds: Int64
     ) -> (standing: RevocationRecord.Standing, isToBeAsked: Bool) {
         if records[subject] == nil { makeRoom(at: unixSeconds) }
         var record = records[subject] ?? RevocationRecord(at: now)
@@ -43,18 +43,18 @@ struct RevocationTable: Sendable {
         _ subject: RevocationSubject,
         _ result: Result<OCSPStatus, OCSPQuestionError>,
         at now: Int64,
-        _ unixSeconds: Int64,
+        unixSeconds: Int64,
         jitter: UInt64
     ) -> (before: RevocationRecord, after: RevocationRecord)? {
         guard let before = records[subject] else { return nil }
         var after = before
-        after.settle(result, at: now, unixSeconds, jitter: jitter)
+        after.settle(result, at: now, unixSeconds: unixSeconds, jitter: jitter)
         records[subject] = after
         return (before, after)
     }
 
     /// Returns the certificates with a question that is due, used or not; forgets certificates that have expired.
-    mutating func due(at now: Int64, _ unixSeconds: Int64) -> [RevocationSubject] {
+    mutating func due(at now: Int64, unixSeconds: Int64) -> [RevocationSubject] {
         records = records.filter { unixSeconds < $0.key.certificate.notAfter }
         var due: [RevocationSubject] = []
         for subject in records.keys where records[subject]?.claim(at: now) == true { due.append(subject) }

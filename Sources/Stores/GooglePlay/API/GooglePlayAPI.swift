@@ -4,7 +4,7 @@ import HTTP
 package import JSON
 package import Ledger
 package import OfferDomain
-package import ServiceRuntime
+import ServiceRuntime
 
 /// Asks the Google Play Developer API.
 ///
@@ -24,25 +24,23 @@ package final class GooglePlayAPI: Sendable {
     /// - Parameters:
     ///   - gateway: Sends the requests; all stores may share one.
     ///   - signer: Signs the assertions that Google exchanges for access tokens.
-    ///   - clock: For tokens and for when an answer was given.
-    ///   - log: Receives Google's refusals.
+    ///   - runtime: The clock for when an answer was given, and the log that receives Google's refusals.
     ///   - origins: Google's own unless a setting says otherwise.
     ///   - maximumPages: Of one list: 100 offers or 25 subscriptions each.
     package init(
         gateway: StoreGateway,
         signer: any GoogleAssertionSigner,
-        clock: WallClock,
-        log: Log,
+        runtime: StoreRuntime,
         origins: GoogleOrigins = .google,
         maximumPages: Int = 100
     ) {
         self.gateway = gateway
-        self.clock = clock
-        self.log = log
+        clock = runtime.clock
+        log = runtime.log
         self.origins = origins
         self.maximumPages = maximumPages
-        tokens = GoogleAccessTokens(signer, .androidPublisher, by: gateway, at: origins.oauth, log: log)
-        integrity = PlayIntegrityAPI(gateway: gateway, signer: signer, log: log, origins: origins)
+        tokens = GoogleAccessTokens(signer, .androidPublisher, by: gateway, at: origins.oauth, log: runtime.log)
+        integrity = PlayIntegrityAPI(gateway: gateway, signer: signer, log: runtime.log, origins: origins)
     }
 
     static let storeName = "google-play"
@@ -59,39 +57,41 @@ package final class GooglePlayAPI: Sendable {
     ) async throws(StoreError) -> GooglePlayLookup {
         let deadline = deadline(asking, orMilliseconds: gateway.retries.overallMilliseconds)
         let path = ["purchases", "subscriptionsv2", "tokens", token.text]
-        return try await ask(.subscriptionPurchase, asking, path, before: deadline) { $0.purchase($1) }
+        let request = GooglePlayRequest(endpoint: .subscriptionPurchase, path: path)
+        return try await ask(request, asking, before: deadline) { $0.purchase($1) }
     }
 
     /// All pages of `monetization.subscriptions.list`; none for an empty answer.
     package func subscriptionPages(_ asking: GooglePlayAsking) async throws(StoreError) -> [JSONDocument] {
-        try await pages(.subscriptions, asking, ["subscriptions"])
+        try await pages(of: .subscriptions, asking, path: ["subscriptions"])
     }
 
     /// All pages of `monetization.subscriptions.basePlans.offers.list` over all subscriptions and base plans; none for an
     /// empty answer.
     package func offerPages(_ asking: GooglePlayAsking) async throws(StoreError) -> [JSONDocument] {
-        try await pages(.offers, asking, ["subscriptions", "-", "basePlans", "-", "offers"])
+        try await pages(of: .offers, asking, path: ["subscriptions", "-", "basePlans", "-", "offers"])
     }
 
     // MARK: - Parts
 
     /// All of them or none: with a page missing, an offer would seem not to exist.
     private func pages(
-        _ endpoint: GooglePlayEndpoint,
+        of endpoint: GooglePlayEndpoint,
         _ asking: GooglePlayAsking,
-        _ path: [String]
+        path: [String]
     ) async throws(StoreError) -> [JSONDocument] {
         let deadline = deadline(asking, orMilliseconds: Self.listMilliseconds)
         var pages: [JSONDocument] = []
         var seen: Set<String> = []
-        var query = [("pageSize", "\(endpoint.pageSize)"), ("prettyPrint", "false")]
+        var request = GooglePlayRequest(endpoint: endpoint, path: path)
+        request.query = [("pageSize", "\(endpoint.pageSize)"), ("prettyPrint", "false")]
         for _ in 0..<maximumPages {
-            let page = try await ask(endpoint, asking, path, query, before: deadline) { $0.page($1, of: endpoint) }
+            let page = try await ask(request, asking, before: deadline) { $0.page($1, of: endpoint) }
             guard let page else { return pages }
             pages.append(page)
             guard let next = try nextPage(after: page) else { return pages }
             guard seen.insert(next).inserted else { throw .badAnswer(reason: "a page leads to one before it") }
-            query = [("pageSize", "\(endpoint.pageSize)"), ("pageToken", next), ("prettyPrint", "false")]
+            request.query = [("pageSize", "\(endpoint.pageSize)"), ("pageToken", next), ("prettyPrint", "false")]
         }
         throw .badAnswer(reason: "there are more than \(maximumPages) pages")
     }
@@ -107,22 +107,25 @@ package final class GooglePlayAPI: Sendable {
 
     /// One request with its retries; a token that has ended is renewed once.
     private func ask<Answer: Sendable>(
-        _ endpoint: GooglePlayEndpoint,
+        _ request: GooglePlayRequest,
         _ asking: GooglePlayAsking,
-        _ path: [String],
-        _ query: [(name: String, value: String)] = [],
         before deadline: Deadline,
         read: (GooglePlayReading, ClientResponse) -> StoreReading<Answer>
     ) async throws(StoreError) -> Answer {
         try await tokens.asking(about: asking.packageName) { token throws(StoreError) in
-            let call = call(endpoint, asking, token)
+            let call = call(request.endpoint, asking, with: token)
             return try await gateway.ask(call, before: deadline) { milliseconds throws(StoreError) in
-                try request(endpoint, asking, path, query, token, milliseconds)
+                try request.clientRequest(
+                    about: asking.packageName,
+                    to: origins.play,
+                    with: token,
+                    timeoutMilliseconds: milliseconds
+                )
             } read: {
                 read(GooglePlayReading(now: clock.now()), $0)
             }
         } failed: { error, token in
-            log.note(error, endpoint.rawValue, about: asking.packageName, as: token.account.email)
+            log.note(error, request.endpoint.rawValue, about: asking.packageName, as: token.account.email)
         }
     }
 
@@ -133,7 +136,7 @@ package final class GooglePlayAPI: Sendable {
     private func call(
         _ endpoint: GooglePlayEndpoint,
         _ asking: GooglePlayAsking,
-        _ token: GoogleAccessToken
+        with token: GoogleAccessToken
     ) -> StoreCall {
         func account(_ endpoint: String, _ app: String) -> StoreCall.Account {
             StoreCall.Account(
@@ -143,42 +146,16 @@ package final class GooglePlayAPI: Sendable {
                 app: app
             )
         }
-        return StoreCall(
+        var call = StoreCall(
             account: account(endpoint.rawValue, asking.packageName.text),
             origin: origins.play,
             quota: GooglePlayEndpoint.quota,
-            party: asking.party,
-            // Google counts by project, and an account belongs to one.
-            budget: account(endpoint.bucket, token.account.email.text),
-            attemptMilliseconds: endpoint.attemptMilliseconds
+            party: asking.party
         )
-    }
-
-    private func request(
-        _ endpoint: GooglePlayEndpoint,
-        _ asking: GooglePlayAsking,
-        _ path: [String],
-        _ query: [(name: String, value: String)],
-        _ token: GoogleAccessToken,
-        _ milliseconds: Int
-    ) throws(StoreError) -> ClientRequest {
-        var headers = HeaderFields()
-        headers.append("Authorization", "Bearer \(token.text)")
-        headers.append("Accept", "application/json")
-        do throws(ClientError) {
-            var request = try ClientRequest(
-                .get,
-                origins.play,
-                path: ["androidpublisher", "v3", "applications", asking.packageName.text] + path,
-                query: query,
-                headers: headers,
-                timeoutMilliseconds: milliseconds
-            )
-            request.maximumResponseBytes = endpoint.maximumBytes
-            return request
-        } catch {
-            throw .badAnswer(reason: "our request: \(error.label)")
-        }
+        // Google counts by project, and an account belongs to one.
+        call.budget = account(endpoint.bucket, token.account.email.text)
+        call.attemptMilliseconds = endpoint.attemptMilliseconds
+        return call
     }
 
     /// For a list with all its pages; only callers without a copy wait for it.
@@ -210,7 +187,7 @@ extension Log {
         self(
             .error,
             "Google Play does not let our service account ask",
-            [
+            with: [
                 "packageName": .text(packageName.text), "account": .text(account.text), "endpoint": .text(endpoint),
                 "reason": .text(reason),
             ]

@@ -27,7 +27,9 @@ extension PlayCatalog {
             strays: subscriptions.compactMap(\.stray) + offers.compactMap(\.stray)
         )
         for case .named(let id, let subscription) in subscriptions { add(subscription, as: id) }
-        for case .named(let id, let offer) in offers { add(offer, id.productID, id.basePlanID, id.offerID) }
+        for case .named(let id, let offer) in offers {
+            add(offer, as: id.offerID, of: id.basePlanID, in: id.productID)
+        }
     }
 
     private static func entries(_ name: String, of pages: [JSONDocument]) throws(StoreError) -> [JSONValue] {
@@ -52,7 +54,7 @@ private enum ListedEntry<Name, Value: Hashable & Sendable> {
         if case .stray(let fault) = self { fault } else { nil }
     }
 
-    init(_ name: Name?, _ value: Value?, _ entry: JSONValue, _ mismatches: Mismatches) {
+    init(name: Name?, value: Value?, entry: JSONValue, mismatches: Mismatches) {
         let fault = mismatches.all.first.map { ListingFault($0, in: entry) }
         switch (name, value, fault) {
         case (let name?, let value?, nil): self = .named(name, .usable(value))
@@ -67,12 +69,17 @@ extension ListedEntry where Name == GooglePlayProductID, Value == GooglePlaySubs
         let mismatches = Mismatches()
         var reader = PlayCatalogEntryReader(entry, into: mismatches)
         let name = reader.id("productId", as: GooglePlayProductID.self)
-        return ListedEntry(name, reader.subscription(name), entry, mismatches)
+        return ListedEntry(
+            name: name,
+            value: reader.subscription(name),
+            entry: entry,
+            mismatches: mismatches
+        )
     }
 }
 
 /// The ids of an offer that lie within its app.
-private struct OfferPlace {
+struct OfferPlace {
     let productID: GooglePlayProductID
     let basePlanID: BasePlanID
     let offerID: GooglePlayOfferID
@@ -88,10 +95,10 @@ extension ListedEntry where Name == OfferPlace, Value == GooglePlayOffer {
             reader.id("offerId", as: GooglePlayOfferID.self)
         )
         guard let productID = ids.0, let basePlanID = ids.1, let offerID = ids.2 else {
-            return ListedEntry(nil, nil, entry, mismatches)
+            return ListedEntry(name: nil, value: nil, entry: entry, mismatches: mismatches)
         }
         let place = OfferPlace(productID: productID, basePlanID: basePlanID, offerID: offerID)
-        return ListedEntry(place, reader.offer(productID, basePlanID, offerID), entry, mismatches)
+        return ListedEntry(name: place, value: reader.offer(at: place), entry: entry, mismatches: mismatches)
     }
 }
 

@@ -31,33 +31,30 @@ struct PlayCatalogEntryReader {
     }
 
     private mutating func basePlan() -> GooglePlayBasePlan? {
-        let autoRenewing = member("autoRenewingBasePlanType", "an object", \.object)
+        let autoRenewing = member("autoRenewingBasePlanType", "an object", as: \.object)
         let kinds: [GooglePlayBasePlanKind] = [
             autoRenewing.map { _ in .autoRenewing },
-            member("prepaidBasePlanType", "an object", \.object).map { _ in .prepaid },
-            member("installmentsBasePlanType", "an object", \.object).map { _ in .installments },
+            member("prepaidBasePlanType", "an object", as: \.object).map { _ in .prepaid },
+            member("installmentsBasePlanType", "an object", as: \.object).map { _ in .installments },
         ].compactMap { $0 }
         let legacyOffer = autoRenewing?["legacyCompatibleSubscriptionOfferId"]?.string
         let (state, tags, regions) = (state(), tags(), regions())
         let future = futureRegions("newSubscriberAvailability")
         guard let id = id("basePlanId", as: BasePlanID.self) else { return nil }
-        return GooglePlayBasePlan(
+        var basePlan = GooglePlayBasePlan(
             id: id,
             state: state,
             kind: kinds.count == 1 ? kinds[0] : .unknown,
             tags: tags,
-            legacyCompatibleOfferID: legacyOffer.flatMap { try? GooglePlayOfferID($0) },
             regions: GooglePlayRegions(regions, includesFutureRegions: future)
         )
+        basePlan.legacyCompatibleOfferID = legacyOffer.flatMap { try? GooglePlayOfferID($0) }
+        return basePlan
     }
 
     // MARK: - Offers
 
-    mutating func offer(
-        _ productID: GooglePlayProductID,
-        _ basePlanID: BasePlanID,
-        _ offerID: GooglePlayOfferID
-    ) -> GooglePlayOffer? {
+    mutating func offer(at place: OfferPlace) -> GooglePlayOffer? {
         let packageName = id("packageName", as: PackageName.self)
         let phases = elements("phases") { $0.phase() }
         let (state, tags, regions) = (state(), tags(), regions())
@@ -65,18 +62,19 @@ struct PlayCatalogEntryReader {
         guard let packageName else { return nil }
         let key = GooglePlayOfferKey(
             packageName: packageName,
-            productID: productID,
-            basePlanID: basePlanID,
-            offerID: offerID
+            productID: place.productID,
+            basePlanID: place.basePlanID,
+            offerID: place.offerID
         )
-        return GooglePlayOffer(
+        var offer = GooglePlayOffer(
             key: key,
             state: state,
             phases: phases,
             targeting: targeting,
-            tags: tags,
             regions: GooglePlayRegions(regions, includesFutureRegions: future)
         )
+        offer.tags = tags
+        return offer
     }
 
     /// What counts is whether `targeting` is present; even `null` is a targeting that we do not understand.
@@ -93,7 +91,7 @@ struct PlayCatalogEntryReader {
         let duration = object.required("duration", "an ISO 8601 duration of days or more, such as P1W") {
             $0.string.flatMap(OfferDuration.init(iso8601:))
         }
-        let count = object.required("recurrenceCount", "a whole number from 1 to 10000", \.wholeNumber)
+        let count = object.required("recurrenceCount", "a whole number from 1 to 10000", as: \.wholeNumber)
         let kinds = elements("regionalConfigs") { config in
             let kind = config.phaseKind()
             return config.id("regionCode", as: Region.self).map { (region: $0, kind: kind) }
@@ -109,10 +107,10 @@ struct PlayCatalogEntryReader {
     /// One of four kinds, by the member that is present; a trial has an empty `free`.
     private mutating func phaseKind() -> GooglePlayPhaseKind {
         let kinds: [GooglePlayPhaseKind] = [
-            member("free", "an object", \.object).map { _ in .freeTrial },
-            member("price", "an object", \.object).map { _ in .priceDiscount },
-            member("absoluteDiscount", "an object", \.object).map { _ in .priceDiscount },
-            member("relativeDiscount", "a number", \.double).map { _ in .priceDiscount },
+            member("free", "an object", as: \.object).map { _ in .freeTrial },
+            member("price", "an object", as: \.object).map { _ in .priceDiscount },
+            member("absoluteDiscount", "an object", as: \.object).map { _ in .priceDiscount },
+            member("relativeDiscount", "a number", as: \.double).map { _ in .priceDiscount },
         ].compactMap { $0 }
         return kinds.count == 1 ? kinds[0] : .unknown
     }
@@ -121,33 +119,33 @@ struct PlayCatalogEntryReader {
 
     /// Empty if the member is missing; the empty state is not a known one.
     private mutating func state() -> Reported<GooglePlayState> {
-        Reported(member("state", "a string", \.string) ?? "")
+        Reported(member("state", "a string", as: \.string) ?? "")
     }
 
     /// What has not the shape of a tag hides nothing, since no tag that is wanted can be equal to it.
     private mutating func tags() -> Set<OfferTag> {
-        let texts = elements("offerTags") { $0.object.required("tag", "a string", \.string) }
+        let texts = elements("offerTags") { $0.object.required("tag", "a string", as: \.string) }
         return Set(texts.compactMap { try? OfferTag($0) })
     }
 
     private mutating func regions() -> [(region: Region, isAvailable: Bool)] {
         let regions = elements("regionalConfigs") { config in
-            let isAvailable = config.member("newSubscriberAvailability", "true or false", \.bool) ?? false
+            let isAvailable = config.member("newSubscriberAvailability", "true or false", as: \.bool) ?? false
             return config.id("regionCode", as: Region.self).map { (region: $0, isAvailable: isAvailable) }
         }
         return isUnique(regions.map(\.region), in: "regionalConfigs") ? regions : []
     }
 
     private mutating func futureRegions(_ name: String) -> Bool {
-        member("otherRegionsConfig", "an object", \.object)?[name]?.bool ?? false
+        member("otherRegionsConfig", "an object", as: \.object)?[name]?.bool ?? false
     }
 
     private mutating func member<Value>(
         _ name: StaticString,
         _ expected: String,
-        _ parse: (JSONValue) -> Value?
+        as parse: (JSONValue) -> Value?
     ) -> Value? {
-        object.optional(name, expected, parse)
+        object.optional(name, expected, as: parse)
     }
 
     private mutating func elements<Value>(

@@ -97,13 +97,15 @@ package final class PlayCatalogs: Sendable {
         switch result {
         case .success(let playCatalog):
             metrics.count(.catalogReadings(store: Self.storeName, outcome: "read"))
-            if before?.failure != nil { log(.info, "Google Play's catalog can be read again", ["packageName": app]) }
+            if before?.failure != nil {
+                log(.info, "Google Play's catalog can be read again", with: ["packageName": app])
+            }
             let count = playCatalog.unusableCount
             guard count > 0, before?.playCatalog?.unusableCount != count else { return }
             log(
                 .warning,
                 "entries of Google Play's catalog can't be used; check --live names them",
-                ["packageName": app, "entries": .integer(Int64(count))]
+                with: ["packageName": app, "entries": .integer(Int64(count))]
             )
         case .failure(let error):
             metrics.count(.catalogReadings(store: Self.storeName, outcome: error.label))
@@ -111,7 +113,7 @@ package final class PlayCatalogs: Sendable {
             log(
                 .warning,
                 "Google Play's catalog can't be read",
-                ["packageName": app, "reason": .text(error.description)]
+                with: ["packageName": app, "reason": .text(error.description)]
             )
         }
     }
@@ -144,12 +146,12 @@ extension PlayCatalogs {
         return [
             Gauge(
                 "offer_signer_google_play_catalog_age_seconds",
-                "Time since Google Play was asked for the subscriptions and offers of an app that are in use",
+                help: "Time since Google Play was asked for the subscriptions and offers of an app that are in use",
                 ages
             ),
             Gauge(
                 "offer_signer_google_play_catalog_entries",
-                "Subscriptions and offers that Google Play lists of an app, by whether they could be understood",
+                help: "Subscriptions and offers that Google Play lists of an app, by whether they could be understood",
                 entries
             ),
         ]

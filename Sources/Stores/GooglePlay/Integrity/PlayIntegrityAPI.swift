@@ -77,9 +77,9 @@ package final class PlayIntegrityAPI: Sendable {
                 // A package name has letters, digits, dots and `_` alone.
                 url: "\(origin)/v1/\(packageName):decodeIntegrityToken",
                 headers: headers,
-                body: body.bytes,
-                timeoutMilliseconds: milliseconds
+                body: body.bytes
             )
+            request.timeoutMilliseconds = milliseconds
             request.maximumResponseBytes = Self.limits.maximumBytes
             return request
         } catch {

@@ -92,11 +92,11 @@ package struct GooglePlayNotificationReceiver: Sendable {
         }
         let delivery = Message(packageName: notification.packageName, messageID: message.id)
         if recent.withLock({ $0[delivery] }) == true {
-            count(notification, nil, "repeated")
+            count(notification, outcome: "repeated")
             return .repeated
         }
         let relayed = context.relayedStores.contains(.googlePlay) ? request.body : nil
-        let outcome = try await take(notification, (message, relayed), place, at: now)
+        let outcome = try await take(notification, message: (message, relayed), in: place, at: now)
         if outcome == .recorded || outcome == .repeated { recent.withLock { $0[delivery] = true } }
         return outcome
     }
@@ -113,7 +113,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
             case .refused(let label):
                 metrics.count(.notificationsRefused(reason: label))
                 // Unauthenticated messages are logged only at debug level, or they could fill the log.
-                log(.debug, "a push message was refused", ["reason": .text(label)])
+                log(.debug, "a push message was refused", with: ["reason": .text(label)])
                 throw .unauthenticated(label: label)
             case .keysUnavailable:
                 metrics.count(.notificationsRefused(reason: "keys-unavailable"))
@@ -133,7 +133,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
         at now: Timestamp
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
         if message.relayed != nil {
-            _ = try await record(notification, GooglePlayEvidence(observedAt: now), message, place)
+            _ = try await record(GooglePlayEvidence(observedAt: now), of: notification, message: message, in: place)
         }
         return drop(label, notification)
     }
@@ -142,8 +142,8 @@ package struct GooglePlayNotificationReceiver: Sendable {
 
     private func take(
         _ notification: DeveloperNotification,
-        _ message: ReceivedMessage,
-        _ place: PlayContext,
+        message: ReceivedMessage,
+        in place: PlayContext,
         at now: Timestamp
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
         var told = self.told(notification, at: now)
@@ -153,7 +153,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
             }
         } catch {
             guard error.isFinal else {
-                count(notification, nil, "failed")
+                count(notification, outcome: "failed")
                 throw .storeSilent(error)
             }
             if !told.tellsByItself {
@@ -163,7 +163,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
         if told.isOfNothing, !told.tellsByItself {
             return try await drop("purchase-not-found", notification, message: message, in: place, at: now)
         }
-        return try await record(notification, told, message, place)
+        return try await record(told, of: notification, message: message, in: place)
     }
 
     /// What the notification itself reports, whatever the store says of the purchase: no answer repeats it.
@@ -199,10 +199,10 @@ package struct GooglePlayNotificationReceiver: Sendable {
     }
 
     private func record(
-        _ notification: DeveloperNotification,
         _ evidence: GooglePlayEvidence,
-        _ message: ReceivedMessage,
-        _ place: PlayContext
+        of notification: DeveloperNotification,
+        message: ReceivedMessage,
+        in place: PlayContext
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
         var receipt = NotificationReceipt(
             id: message.push.id,
@@ -215,10 +215,11 @@ package struct GooglePlayNotificationReceiver: Sendable {
         report.notification = receipt
         do throws(LedgerError) {
             let absorption = try await committer.absorb(report)
-            count(notification, evidence.environment, absorption == .recorded ? "recorded" : "repeated")
+            let outcome = absorption == .recorded ? "recorded" : "repeated"
+            count(notification, outcome: outcome, in: evidence.environment)
             return absorption == .recorded ? .recorded : .repeated
         } catch {
-            count(notification, evidence.environment, "failed")
+            count(notification, outcome: "failed", in: evidence.environment)
             throw .notRecorded(error)
         }
     }
@@ -230,7 +231,7 @@ package struct GooglePlayNotificationReceiver: Sendable {
         log(
             .warning,
             "a message of Google Play can't be taken in",
-            [
+            with: [
                 "reason": .text(label), "type": .text(notification?.type ?? "unknown"),
                 "app": .text(notification?.packageName.text ?? "unknown"), "environment": "unknown",
             ]
@@ -238,7 +239,11 @@ package struct GooglePlayNotificationReceiver: Sendable {
         return .dropped(label: label)
     }
 
-    private func count(_ notification: DeveloperNotification, _ environment: StoreEnvironment?, _ outcome: String) {
+    private func count(
+        _ notification: DeveloperNotification,
+        outcome: String,
+        in environment: StoreEnvironment? = nil
+    ) {
         metrics.count(
             .notifications(
                 type: notification.label,

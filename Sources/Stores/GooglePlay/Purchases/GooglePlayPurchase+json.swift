@@ -122,7 +122,7 @@ extension GooglePlayPurchase.Plan {
         }
         if isPrepaid { reader.note("prepaidPlan", "cannot be combined with another plan") }
         var plan = ObjectReader(value, into: mismatches)
-        let isEnabled = plan.optional("autoRenewEnabled", "true or false", \.bool) ?? false
+        let isEnabled = plan.optional("autoRenewEnabled", "true or false", as: \.bool) ?? false
         let installments = plan.member("installmentDetails")?.object
         self = .autoRenewing(
             isEnabled: isEnabled,

@@ -146,7 +146,7 @@ final class GoogleAccessTokens: Sendable {
                 log(
                     .error,
                     "Google gives our service account no token",
-                    [
+                    with: [
                         "account": .text(account.email.text), "key": .text(account.keyID.text),
                         "code": .text(printable(code)), "reason": .text(printable(description)),
                     ]
@@ -177,14 +177,10 @@ final class GoogleAccessTokens: Sendable {
         // The colons of the grant's name, encoded; an assertion has nothing that must be.
         let grant = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion="
         do throws(ClientError) {
-            return try ClientRequest(
-                .post,
-                origin,
-                path: ["token"],
-                headers: headers,
-                body: Array(grant.utf8) + assertion.text,
-                timeoutMilliseconds: milliseconds
-            )
+            var request = try ClientRequest(.post, origin, path: ["token"], headers: headers)
+            request.body = Array(grant.utf8) + assertion.text
+            request.timeoutMilliseconds = milliseconds
+            return request
         } catch {
             throw .badAnswer(reason: "our request: \(error.label)")
         }

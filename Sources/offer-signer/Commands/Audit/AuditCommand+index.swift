@@ -43,20 +43,21 @@ extension AuditCommand {
 
     private static func presented(_ arguments: Arguments) throws(CommandError) -> PresentedSignature {
         let expected = "a compact JWS for the App Store, signed with ES256"
-        if let presented = try arguments.value("--jws", expected, { PresentedSignature(jws: Array($0.utf8)) }) {
-            return presented
-        }
+        let signed = try arguments.value("--jws", expecting: expected) { PresentedSignature(jws: Array($0.utf8)) }
+        if let signed { return signed }
         var fields = SignedFields()
-        fields.bundleID = try required(arguments, "--bundle-id", "a bundle id") { try? BundleID($0) }
-        fields.keyID = try required(arguments, "--key-id", "the id of a key") { try? KeyID($0) }
-        fields.productID = try required(arguments, "--product-id", "a product id") { try? ProductID($0) }
-        fields.offerID = try required(arguments, "--offer-id", "the store's id of an offer") { try? OfferID($0) }
-        fields.binding = try binding(arguments)
-        fields.nonce = try required(arguments, "--nonce", "a UUID") { UniqueID($0) }
-        fields.timestamp = try required(arguments, "--timestamp", "milliseconds since 1970 UTC") { text in
-            Int64(text).flatMap(Timestamp.init(exactlyMilliseconds:))
+        fields.bundleID = try required("--bundle-id", in: arguments, expecting: "a bundle id") { try? BundleID($0) }
+        fields.keyID = try required("--key-id", in: arguments, expecting: "the id of a key") { try? KeyID($0) }
+        fields.productID = try required("--product-id", in: arguments, expecting: "a product id") { try? ProductID($0) }
+        fields.offerID = try required("--offer-id", in: arguments, expecting: "the store's id of an offer") {
+            try? OfferID($0)
         }
-        fields.signature = try required(arguments, "--signature", "a signature in base64") { text in
+        fields.binding = try binding(arguments)
+        fields.nonce = try required("--nonce", in: arguments, expecting: "a UUID") { UniqueID($0) }
+        fields.timestamp = try required("--timestamp", in: arguments, expecting: "milliseconds since 1970 UTC") {
+            Int64($0).flatMap(Timestamp.init(exactlyMilliseconds:))
+        }
+        fields.signature = try required("--signature", in: arguments, expecting: "a signature in base64") { text in
             PresentedSignature.signature(base64: Array(text.utf8))
         }
         guard let presented = PresentedSignature(fields) else {
@@ -66,10 +67,9 @@ extension AuditCommand {
     }
 
     private static func binding(_ arguments: Arguments) throws(CommandError) -> PurchaseBinding {
-        let token = try arguments.value("--app-account-token", "a UUID") { UniqueID($0) }
-        let name = try arguments.value("--application-username", "1 to 255 visible ASCII characters") { text in
-            try? ApplicationUsername(text)
-        }
+        let token = try arguments.value("--app-account-token", expecting: "a UUID") { UniqueID($0) }
+        let expected = "1 to 255 visible ASCII characters"
+        let name = try arguments.value("--application-username", expecting: expected) { try? ApplicationUsername($0) }
         guard token == nil || name == nil else {
             throw CommandError(usage: "a purchase carries --app-account-token or --application-username, not both")
         }
@@ -77,12 +77,12 @@ extension AuditCommand {
     }
 
     private static func required<Value>(
-        _ arguments: Arguments,
         _ name: String,
-        _ expected: String,
+        in arguments: Arguments,
+        expecting expected: String,
         _ parse: (String) -> Value?
     ) throws(CommandError) -> Value {
-        guard let value = try arguments.value(name, expected, parse) else {
+        guard let value = try arguments.value(name, expecting: expected, parse) else {
             throw CommandError(usage: "find needs --answer, --jws, or \(name) and the other fields of the signature")
         }
         return value

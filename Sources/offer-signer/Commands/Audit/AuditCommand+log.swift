@@ -158,7 +158,8 @@ extension AuditCommand {
 
     static func newLog(_ arguments: Arguments) throws(CommandError) {
         let settings = try SettingsOptions.settings(arguments)
-        let origin = try arguments.value("--origin", "1 to 128 of A-Z, a-z, 0-9, “.”, “_”, “/” and “-”", LogOrigin.init)
+        let expected = "1 to 128 of A-Z, a-z, 0-9, “.”, “_”, “/” and “-”"
+        let origin = try arguments.value("--origin", expecting: expected, LogOrigin.init)
         guard let origin else { throw CommandError(usage: "new-log needs --origin NAME") }
         let key = try logKey(settings)
         guard key.origin == origin else {

@@ -46,7 +46,7 @@ extension AuditCommand {
 
     /// The one entry that the options name.
     private static func index(_ arguments: Arguments, _ ledger: LedgerAccess) throws(CommandError) -> Int64 {
-        let index = try arguments.value("--index", "a whole number") { Int64($0) }
+        let index = try arguments.value("--index", expecting: "a whole number") { Int64($0) }
         var query = AuditQuery(limit: 16)
         for field in [AuditQuery.Field.nonce, .digest] {
             query.fields[field] = try arguments.value("--\(field.rawValue)")

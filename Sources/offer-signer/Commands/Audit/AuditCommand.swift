@@ -84,34 +84,17 @@ enum AuditCommand: Command {
             flags: ReconcileCommand.flags + ["--compare", "--rebuild"]
         )
         let ledger = LedgerAccess(location: try SettingsOptions.settings(parsed).database, clock: .system)
+        if let word = parsed.words.first, subcommands[word] != nil { _ = try parsed.words(word) }
         switch parsed.words.first {
-        case "query":
-            _ = try parsed.words("query")
-            try show(try query(parsed), try queryOutput(parsed), of: ledger)
-        case "export":
-            _ = try parsed.words("export")
-            try export(parsed, of: ledger)
-        case "find":
-            _ = try parsed.words("find")
-            return try find(parsed, in: ledger)
-        case "index":
-            _ = try parsed.words("index")
-            return try maintainIndex(parsed, of: ledger)
-        case "reconcile":
-            _ = try parsed.words("reconcile")
-            return try ReconcileCommand.run(parsed, ledger)
-        case "verify":
-            _ = try parsed.words("verify")
-            try verify(parsed)
-        case "key":
-            _ = try parsed.words("key")
-            try printVerifierKey(parsed)
-        case "new-log":
-            _ = try parsed.words("new-log")
-            try newLog(parsed)
-        case "proof":
-            _ = try parsed.words("proof")
-            try prove(parsed, ledger)
+        case "query": try show(try query(parsed), try queryOutput(parsed), of: ledger)
+        case "export": try export(parsed, of: ledger)
+        case "find": return try find(parsed, in: ledger)
+        case "index": return try maintainIndex(parsed, of: ledger)
+        case "reconcile": return try ReconcileCommand.run(parsed, ledger)
+        case "verify": try verify(parsed)
+        case "key": try printVerifierKey(parsed)
+        case "new-log": try newLog(parsed)
+        case "proof": try prove(parsed, ledger)
         default:
             throw parsed.unknownSubcommand(of: [
                 "query", "export", "proof", "find", "index", "reconcile", "verify", "key", "new-log",
@@ -123,17 +106,17 @@ enum AuditCommand: Command {
     private static func query(_ arguments: Arguments) throws(CommandError) -> AuditQuery {
         let instant = TimeArgument.expected
         var query = AuditQuery()
-        query.from = try arguments.value("--from", instant, TimeArgument.parse)
-        query.until = try arguments.value("--until", instant, TimeArgument.parse)
+        query.from = try arguments.value("--from", expecting: instant, TimeArgument.parse)
+        query.until = try arguments.value("--until", expecting: instant, TimeArgument.parse)
         if let from = query.from, let until = query.until, from > until {
             throw CommandError(usage: "--from must not be after --until")
         }
-        query.limit = try arguments.value("--limit", "a whole number") { Int($0) } ?? .max
+        query.limit = try arguments.value("--limit", expecting: "a whole number") { Int($0) } ?? .max
         query.order =
-            try arguments.value("--order", "oldest or newest", AuditQuery.Order.init(rawValue:)) ?? .oldest
+            try arguments.value("--order", expecting: "oldest or newest", AuditQuery.Order.init(rawValue:)) ?? .oldest
         query.reason = try arguments.value(
             "--reason",
-            "a code of docs/rules.md, like cooldown-running",
+            expecting: "a code of docs/rules.md, like cooldown-running",
             FindingCode.init
         )
         query.excludedEvents = try excludedEvents(arguments)
@@ -158,7 +141,7 @@ enum AuditCommand: Command {
 
     private static func export(_ arguments: Arguments, of ledger: LedgerAccess) throws(CommandError) {
         guard let folder = try arguments.value("--tiles") else {
-            let first = try arguments.value("--from-index", "a whole number from 0", Int64.init) ?? 0
+            let first = try arguments.value("--from-index", expecting: "a whole number from 0", Int64.init) ?? 0
             guard first >= 0 else { throw CommandError(usage: "--from-index: expected a whole number from 0") }
             return try export(from: first, as: try format(arguments), of: ledger)
         }
@@ -172,7 +155,7 @@ enum AuditCommand: Command {
         _ arguments: Arguments,
         _ expected: String = "ndjson or csv"
     ) throws(CommandError) -> AuditFormat? {
-        try arguments.value("--format", expected) { $0 == "json" ? nil : AuditFormat(rawValue: $0) }
+        try arguments.value("--format", expecting: expected) { $0 == "json" ? nil : AuditFormat(rawValue: $0) }
     }
 
     private static func queryOutput(_ arguments: Arguments) throws(CommandError) -> QueryOutput {

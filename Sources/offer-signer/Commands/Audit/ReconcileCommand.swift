@@ -32,13 +32,13 @@ enum ReconcileCommand {
 
     private static func query(_ arguments: Arguments) throws(CommandError) -> ReconciliationQuery {
         let instant = TimeArgument.expected
-        let until = try arguments.value("--until", instant, TimeArgument.parse) ?? WallClock.system.now()
-        let from = try arguments.value("--from", instant, TimeArgument.parse)
+        let until = try arguments.value("--until", expecting: instant, TimeArgument.parse) ?? WallClock.system.now()
+        let from = try arguments.value("--from", expecting: instant, TimeArgument.parse)
         var query = ReconciliationQuery(from: from ?? until.adding(days: -ReconciliationQuery.usualDays), until: until)
         guard query.from <= query.until else { throw CommandError(usage: "--from must not be after --until") }
         let environment = try arguments.value(
             "--environment",
-            "production or sandbox",
+            expecting: "production or sandbox",
             StoreEnvironment.init(rawValue:)
         )
         query.environment = environment ?? .production
@@ -92,11 +92,15 @@ enum ReconcileCommand {
         let query = report.query
         let span = "From \(query.from.rfc3339) until \(query.until.rfc3339), \(query.environment.rawValue)."
         return [span, ""]
-            + list("Redeemed without a record", report.uses[.ungranted] ?? 0, report.withoutRecord.map(line))
+            + list(
+                "Redeemed without a record",
+                count: report.uses[.ungranted] ?? 0,
+                items: report.withoutRecord.map(line)
+            )
             + list(
                 "Redeemed by a different account than granted to",
-                report.uses[.otherAccount] ?? 0,
-                report.byAnotherAccount.map(line)
+                count: report.uses[.otherAccount] ?? 0,
+                items: report.byAnotherAccount.map(line)
             )
             + [
                 "Redeemed as granted: \(report.uses[.granted] ?? 0)",
@@ -116,12 +120,12 @@ enum ReconcileCommand {
             return "\(name(app.place)): \(app.notTold) grants, \(last)"
         }
         let unknown = report.settled.reduce(0) { $0 + $1.notTold }
-        return list("Granted until \(report.settledUntil.rfc3339) and never redeemed", count, grants)
+        return list("Granted until \(report.settledUntil.rfc3339) and never redeemed", count: count, items: grants)
             + ["Granted, and not known whether redeemed, because the store has reported nothing since: \(unknown)"]
             + silent.map { "  \($0)" }
     }
 
-    private static func list(_ title: String, _ count: Int, _ items: [String]) -> [String] {
+    private static func list(_ title: String, count: Int, items: [String]) -> [String] {
         let more = count > items.count ? ["  and \(count - items.count) more; choose a shorter span"] : []
         return ["\(title): \(count)"] + items.map { "  \($0)" } + more
     }

@@ -121,7 +121,7 @@ enum EventsCommand: Command {
 
     private static func replay(_ parsed: Arguments, _ maintenance: EventMaintenance) throws(CommandError) -> ExitCode {
         let id = try endpoint(parsed)
-        let from = try parsed.value("--from-index", "the index of an entry, from 0") { text -> Int64? in
+        let from = try parsed.value("--from-index", expecting: "the index of an entry, from 0") { text -> Int64? in
             Int64(text).flatMap { (0...(1 << 60)).contains($0) ? $0 : nil }
         }
         guard let from else { throw CommandError(usage: "--from-index is missing") }

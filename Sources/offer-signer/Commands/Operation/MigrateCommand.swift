@@ -62,9 +62,8 @@ enum MigrateCommand: Command {
     }
 
     private static func location(_ option: String, _ parsed: Arguments) throws(CommandError) -> DatabaseLocation {
-        guard let location = try parsed.value(option, "sqlite:PATH or postgres://…", { DatabaseLocation($0) }) else {
-            throw CommandError(usage: "\(option) is missing")
-        }
+        let location = try parsed.value(option, expecting: "sqlite:PATH or postgres://…") { DatabaseLocation($0) }
+        guard let location else { throw CommandError(usage: "\(option) is missing") }
         if location.hasPassword {
             throw CommandError(usage: "\(option) has a password; give that by PGPASSFILE or PGPASSWORD")
         }

@@ -80,7 +80,7 @@ enum NotificationsCommand: Command {
         let now = WallClock.system.now()
         let since = try arguments.value(
             "--since",
-            TimeArgument.expected,
+            expecting: TimeArgument.expected,
             { TimeArgument.parse($0, at: now) }
         )
         if let since, since < now.adding(days: -NotificationCatchUp.keptDays) || since > now {
@@ -89,15 +89,16 @@ enum NotificationsCommand: Command {
             )
         }
         return CatchUpSession.Wish(
-            bundleID: try arguments.value("--app", "a bundle id") { try? BundleID($0) },
+            bundleID: try arguments.value("--app", expecting: "a bundle id") { try? BundleID($0) },
             environment: try arguments.value(
                 "--environment",
-                "production or sandbox",
+                expecting: "production or sandbox",
                 StoreEnvironment.init(rawValue:)
             ),
             since: since ?? now.adding(days: -standardDays),
-            onlyFailures: try arguments.value("--only-failures", "yes or no") { ["yes": true, "no": false][$0] }
-                ?? false
+            onlyFailures: try arguments.value("--only-failures", expecting: "yes or no") { text in
+                ["yes": true, "no": false][text]
+            } ?? false
         )
     }
 

@@ -46,10 +46,12 @@ enum RetentionCommand: Command {
         guard parsed.words.first == "perf-test" else { throw parsed.unknownSubcommand(of: ["perf-test"]) }
         _ = try parsed.words("perf-test")
         let subject = try subject(parsed)
-        let format = try parsed.value("--format", "text or json") { ["text", "json"].contains($0) ? $0 : nil }
+        let format = try parsed.value("--format", expecting: "text or json") { text in
+            ["text", "json"].contains(text) ? text : nil
+        }
         let minutes = try number(parsed, "--minutes", in: 1...1440) ?? 60
         let seconds = try number(parsed, "--every", in: 1...600) ?? 15
-        let app = try parsed.value("--app", "a bundle id") { try? BundleID($0) }
+        let app = try parsed.value("--app", expecting: "a bundle id") { try? BundleID($0) }
         let settings = try SettingsOptions.settings(parsed)
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
         let report: PerformanceTestReport
@@ -71,8 +73,11 @@ enum RetentionCommand: Command {
     }
 
     private static func subject(_ parsed: Arguments) throws(CommandError) -> PerformanceTestSession.Subject {
-        let transaction = try parsed.value("--transaction", "an original transaction ID") { try? TransactionID($0) }
-        let request = try parsed.value("--request", "the ID that was printed when the test started") { text in
+        let transaction = try parsed.value("--transaction", expecting: "an original transaction ID") { text in
+            try? TransactionID(text)
+        }
+        let printed = "the ID that was printed when the test started"
+        let request = try parsed.value("--request", expecting: printed) { text in
             (1...128).contains(text.utf8.count) ? text : nil
         }
         switch (transaction, request) {
@@ -88,7 +93,7 @@ enum RetentionCommand: Command {
         _ name: String,
         in range: ClosedRange<Int>
     ) throws(CommandError) -> Int? {
-        try parsed.value(name, "a number from \(range.lowerBound) to \(range.upperBound)") { text in
+        try parsed.value(name, expecting: "a number from \(range.lowerBound) to \(range.upperBound)") { text in
             Int(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }

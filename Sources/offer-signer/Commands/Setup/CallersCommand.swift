@@ -100,7 +100,7 @@ enum CallersCommand: Command {
     private static func caller(_ arguments: Arguments) throws(CommandError) -> Caller {
         let words = try arguments.words("add", "NAME")
         let roles = CallerRole.allCases.map(\.rawValue).joined(separator: ", ")
-        guard let role = try arguments.value("--role", "one of \(roles)", CallerRole.init(rawValue:)) else {
+        guard let role = try arguments.value("--role", expecting: "one of \(roles)", CallerRole.init(rawValue:)) else {
             throw CommandError(usage: "--role is missing; one of \(roles)")
         }
         var apps: Set<AppName> = []
@@ -114,7 +114,7 @@ enum CallersCommand: Command {
         guard apps.isEmpty || role.mayAskForSignatures else {
             throw CommandError(usage: "--bundle: the role \(role.rawValue) is not bound to apps; leave it out")
         }
-        let rate = try arguments.value("--rate", RateLimit.expected, RateLimit.init)
+        let rate = try arguments.value("--rate", expecting: RateLimit.expected, RateLimit.init)
         guard rate == nil || role.mayAskForSignatures else {
             throw CommandError(usage: "--rate: the role \(role.rawValue) has no rate; leave it out")
         }
@@ -143,7 +143,7 @@ enum CallersCommand: Command {
             return show(callers.addKey(certificate, to: id, expiresInDays: expiresInDays), of: id)
         }
         let expected = "8 to 128 visible ASCII characters without quotes, and no API key of this service"
-        guard let key = try arguments.value("--sdk-key", expected, { SDKKey(Array($0.utf8)[...]) }) else {
+        guard let key = try arguments.value("--sdk-key", expecting: expected, { SDKKey(Array($0.utf8)[...]) }) else {
             return show(callers.addKey(to: id, expiresInDays: expiresInDays))
         }
         switch callers.addKey(key, to: id, expiresInDays: expiresInDays) {
@@ -236,7 +236,7 @@ enum CallersCommand: Command {
     }
 
     private static func days(_ arguments: Arguments) throws(CommandError) -> Int? {
-        try arguments.value("--expires-days", "1 to 3650") { text in
+        try arguments.value("--expires-days", expecting: "1 to 3650") { text in
             Int(text).flatMap { (1...3650).contains($0) ? $0 : nil }
         }
     }

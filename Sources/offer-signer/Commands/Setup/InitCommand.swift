@@ -70,10 +70,10 @@ enum InitCommand: Command {
         let note: String
         do { note = try folder.write(setup) } catch { throw CommandError(error.description) }
         let options = fileOptions(folder)
-        Terminal.say(written(folder, setup, note))
+        Terminal.say(written(setup, in: folder, note: note))
         let memory = locksMemory ? [] : ["--unlocked-memory", "yes"]
         let code = try CheckCommand.run(options + memory)
-        Terminal.say(guide(folder, folder.isWorkingDirectory ? memory : options + memory, listen))
+        Terminal.say(guide(to: folder, options: folder.isWorkingDirectory ? memory : options + memory, listen: listen))
         return code
     }
 
@@ -99,7 +99,7 @@ enum InitCommand: Command {
         ]
     }
 
-    private static func written(_ folder: SetupFolder, _ setup: InitialSetup, _ note: String) -> String {
+    private static func written(_ setup: InitialSetup, in folder: SetupFolder, note: String) -> String {
         let rows: [(SetupFolder.File, String)] = [
             (.keys, "the key ring"), (.offers, "the catalog: who may have the offer"),
             (.customerIDs, "the secret for customer ids; back it up"),
@@ -115,7 +115,7 @@ enum InitCommand: Command {
             .joined(separator: "\n")
     }
 
-    private static func guide(_ folder: SetupFolder, _ options: [String], _ listen: ListenAddress?) -> String {
+    private static func guide(to folder: SetupFolder, options: [String], listen: ListenAddress?) -> String {
         var command = [Terminal.programName, "serve"] + options
         if let listen { command += [Setting.listen.flag, listen.text] }
         var reason = ""

@@ -39,8 +39,12 @@ enum KeysCommand: Command {
             _ = try parsed.words("list")
             let format = try ListFormat.of(parsed)
             return format == .table ? try table(settings, keySwitch) : try list(settings, keySwitch)
-        case "disable": return try change(keySwitch, ledger, try parsed.words("disable", "KEY_ID")[1], disables: true)
-        case "enable": return try change(keySwitch, ledger, try parsed.words("enable", "KEY_ID")[1], disables: false)
+        case "disable":
+            let id = try parsed.words("disable", "KEY_ID")[1]
+            return try change(id, with: keySwitch, in: ledger, disables: true)
+        case "enable":
+            let id = try parsed.words("enable", "KEY_ID")[1]
+            return try change(id, with: keySwitch, in: ledger, disables: false)
         default: throw parsed.unknownSubcommand(of: ["list", "disable", "enable"])
         }
     }
@@ -89,9 +93,9 @@ enum KeysCommand: Command {
 
     /// Needs only the database: in an emergency, a problem with the configuration or a key must not block it.
     private static func change(
-        _ keySwitch: KeySwitch,
-        _ ledger: LedgerAccess,
         _ text: String,
+        with keySwitch: KeySwitch,
+        in ledger: LedgerAccess,
         disables: Bool
     ) throws(CommandError) -> ExitCode {
         let id: KeyID

@@ -52,7 +52,9 @@ enum DiagnoseCommand: Command {
         let parsed = try Arguments(arguments, known: options + SettingsOptions.names)
         _ = try parsed.words()
         let format =
-            try parsed.value("--format", "text or json") { ["text", "json"].contains($0) ? $0 : nil } ?? "text"
+            try parsed.value("--format", expecting: "text or json") { text in
+                ["text", "json"].contains(text) ? text : nil
+            } ?? "text"
         let report = try report(at: try parsed.value("--file"), named: "the report")
         let known: DiagnosisKnowledge
         do throws(CommandError) {

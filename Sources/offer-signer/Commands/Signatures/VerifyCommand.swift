@@ -146,8 +146,8 @@ struct SignatureVerification {
     }
 
     private static func product(_ arguments: Arguments) throws(CommandError) -> SignedProduct? {
-        let bundleID = try arguments.value("--bundle-id", "a bundle id") { try? BundleID($0) }
-        let productID = try arguments.value("--product-id", "a product id") { try? ProductID($0) }
+        let bundleID = try arguments.value("--bundle-id", expecting: "a bundle id") { try? BundleID($0) }
+        let productID = try arguments.value("--product-id", expecting: "a product id") { try? ProductID($0) }
         switch (bundleID, productID) {
         case (let bundleID?, let productID?): return SignedProduct(bundleID: bundleID, productID: productID)
         case (nil, nil): return nil

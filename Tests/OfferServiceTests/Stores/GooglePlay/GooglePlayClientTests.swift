@@ -49,9 +49,10 @@ struct GooglePlayClientTests {
         let client = try Client(ClientConfiguration(trustedCertificatesFile: fake.tlsCAPath))
         try client.start()
         let log = Log(level: .error, clock: .system) { _ in }
+        let runtime = StoreRuntime(clock: .system, random: try SystemRandom(), metrics: Metrics(), log: log)
         let gateway = StoreGateway(
             transport: client,
-            runtime: StoreRuntime(clock: .system, random: try SystemRandom(), metrics: Metrics(), log: log),
+            runtime: runtime,
             retries: RetryPolicy(attemptMilliseconds: 20_000, overallMilliseconds: 40_000)
         )
         let origin = try Origin(parsing: fake.origin())
@@ -59,8 +60,7 @@ struct GooglePlayClientTests {
             api: GooglePlayAPI(
                 gateway: gateway,
                 signer: KeyRingAssertionSigner(account: { _ in account }, record: { (_, _, _) throws(StoreError) in }),
-                clock: .system,
-                log: log,
+                runtime: runtime,
                 origins: GoogleOrigins(play: origin, oauth: origin, certs: origin, integrity: origin)
             ),
             asking: GooglePlayAsking(packageName: packageName, party: .service)

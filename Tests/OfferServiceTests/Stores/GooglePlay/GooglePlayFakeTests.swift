@@ -50,9 +50,10 @@ struct GooglePlayFakeTests {
         try client.start()
         defer { client.stop() }
         let log = Log(level: .error, clock: .system) { _ in }
+        let runtime = StoreRuntime(clock: .system, random: try SystemRandom(), metrics: Metrics(), log: log)
         let gateway = StoreGateway(
             transport: client,
-            runtime: StoreRuntime(clock: .system, random: try SystemRandom(), metrics: Metrics(), log: log),
+            runtime: runtime,
             retries: retries
         )
         let account = account
@@ -61,8 +62,7 @@ struct GooglePlayFakeTests {
         let api = GooglePlayAPI(
             gateway: gateway,
             signer: signer,
-            clock: .system,
-            log: log,
+            runtime: runtime,
             origins: GoogleOrigins(play: origin, oauth: origin, certs: origin, integrity: origin),
             maximumPages: 5
         )

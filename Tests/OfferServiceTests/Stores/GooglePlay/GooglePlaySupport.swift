@@ -71,17 +71,17 @@ struct TestGooglePlay {
         self.clock = clock
         log = LogRecorder()
         let log = Log(level: .info, clock: clock.wallClock, sink: log.sink)
+        let runtime = StoreRuntime(clock: clock.wallClock, random: ScriptedRandom(), metrics: metrics, log: log)
         gateway = StoreGateway(
             transport: transport,
-            runtime: StoreRuntime(clock: clock.wallClock, random: ScriptedRandom(), metrics: metrics, log: log),
+            runtime: runtime,
             pause: Pause { clock.advance(milliseconds: $0) }
         )
         self.signer = try CountingAssertionSigner()
         api = GooglePlayAPI(
             gateway: gateway,
             signer: signer ?? self.signer,
-            clock: clock.wallClock,
-            log: log,
+            runtime: runtime,
             maximumPages: maximumPages
         )
         asking = GooglePlayAsking(

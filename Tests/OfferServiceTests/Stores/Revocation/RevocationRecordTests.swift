@@ -20,7 +20,7 @@ struct RevocationRecordTests {
 
     private func settled(_ result: Result<OCSPStatus, OCSPQuestionError>) -> RevocationRecord {
         var record = claimed()
-        record.settle(result, at: 0, Self.instant, jitter: 0)
+        record.settle(result, at: 0, unixSeconds: Self.instant, jitter: 0)
         return record
     }
 
@@ -28,7 +28,7 @@ struct RevocationRecordTests {
     func `is asked about once at a time`() {
         var record = claimed()
         #expect(record.claim(at: 1 << 40) == false)
-        record.settle(.failure(Self.failure), at: 1 << 40, Self.instant, jitter: 0)
+        record.settle(.failure(Self.failure), at: 1 << 40, unixSeconds: Self.instant, jitter: 0)
         #expect(record.claim(at: 1 << 41) == true)
     }
 
@@ -53,21 +53,21 @@ struct RevocationRecordTests {
         // Half of each pause is left to chance; a jitter of 0 takes none of it.
         for seconds: Int64 in [15, 30, 60, 120, 240, 480, 900, 900] {
             #expect(record.claim(at: now) == true)
-            record.settle(.failure(Self.failure), at: now, Self.instant, jitter: 0)
+            record.settle(.failure(Self.failure), at: now, unixSeconds: Self.instant, jitter: 0)
             #expect(record.failure == "timeout")
             #expect(record.claim(at: now + seconds * 500 - 1) == false)
             now += seconds * 500
         }
         #expect(record.standing(at: Self.instant + 1) == .good)
         #expect(record.claim(at: now) == true)
-        record.settle(.success(.good(validUntil: Self.instant + 600)), at: now, Self.instant, jitter: 0)
+        record.settle(.success(.good(validUntil: Self.instant + 600)), at: now, unixSeconds: Self.instant, jitter: 0)
         #expect(record.failure == nil)
     }
 
     @Test(arguments: [UInt64(0), 1, 7500, 7501, .max])
     func `chance makes no pause longer than it is meant to be`(_ jitter: UInt64) {
         var record = claimed()
-        record.settle(.failure(Self.failure), at: 0, Self.instant, jitter: jitter)
+        record.settle(.failure(Self.failure), at: 0, unixSeconds: Self.instant, jitter: jitter)
         #expect(record.claim(at: 7499) == false)
         #expect(record.claim(at: 15_000) == true)
     }
@@ -76,15 +76,15 @@ struct RevocationRecordTests {
     func `what has been revoked stays so, and is not asked about again`() {
         var record = settled(.success(.revoked(at: Self.instant - 5)))
         #expect(record.claim(at: 1 << 50) == false)
-        record.settle(.success(.good(validUntil: Self.instant + 600)), at: 1, Self.instant, jitter: 0)
-        record.settle(.failure(Self.failure), at: 2, Self.instant, jitter: 0)
+        record.settle(.success(.good(validUntil: Self.instant + 600)), at: 1, unixSeconds: Self.instant, jitter: 0)
+        record.settle(.failure(Self.failure), at: 2, unixSeconds: Self.instant, jitter: 0)
         #expect(record.standing(at: Self.instant) == .revoked)
     }
 
     @Test
     func `a responder that does not know the certificate takes back what it said`() {
         var record = settled(.success(.good(validUntil: Self.instant + 600)))
-        record.settle(.success(.unknown(validUntil: Self.instant + 600)), at: 0, Self.instant, jitter: 0)
+        record.settle(.success(.unknown(validUntil: Self.instant + 600)), at: 0, unixSeconds: Self.instant, jitter: 0)
         #expect(record.standing(at: Self.instant) == .unknown)
         #expect(record.failure == "unknown")
         #expect(record.claim(at: 15_000) == true)

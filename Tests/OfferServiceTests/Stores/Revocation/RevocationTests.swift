@@ -176,14 +176,14 @@ struct RevocationTests {
         let instant = place.clock.now.seconds
         var table = RevocationTable(capacity: 3)
         for (index, subject) in subjects.enumerated() {
-            #expect(table.meet(subject, at: Int64(index), instant).isToBeAsked == true)
+            #expect(table.meet(subject, at: Int64(index), unixSeconds: instant).isToBeAsked == true)
             if index == 0 {
-                _ = table.settle(subject, .success(.revoked(at: 0)), at: 0, instant, jitter: 0)
+                _ = table.settle(subject, .success(.revoked(at: 0)), at: 0, unixSeconds: instant, jitter: 0)
             }
         }
         #expect(Set(table.records.keys) == [subjects[0], subjects[7], subjects[8]])
-        #expect(table.meet(subjects[0], at: 20, instant).standing == .revoked)
-        #expect(table.due(at: 1 << 40, chain.notAfter + 1 << 40).isEmpty)
+        #expect(table.meet(subjects[0], at: 20, unixSeconds: instant).standing == .revoked)
+        #expect(table.due(at: 1 << 40, unixSeconds: chain.notAfter + 1 << 40).isEmpty)
         #expect(table.records.isEmpty, "expired ones are forgotten")
     }
 }

@@ -29,7 +29,7 @@ package struct IndexPart: Hashable, Sendable {
 
     /// A part with its checksum; `body` is what follows it.
     init(run: Int64, firstKey: UInt64, body: [UInt8], _ hash: SipHashKey) {
-        let checksum = Self.checksum(run, firstKey, body[...], hash)
+        let checksum = Self.checksum(of: body[...], run: run, firstKey: firstKey, hash: hash)
         self.init(run: run, firstKey: firstKey, bytes: checksum.littleEndianBytes + body)
     }
 
@@ -37,7 +37,7 @@ package struct IndexPart: Hashable, Sendable {
     func entries(with key: UInt64, _ keys: IndexTermKeys) -> EntrySet? {
         guard bytes.count > 8, firstKey <= key else { return nil }
         let body = bytes[8...]
-        let checksum = Self.checksum(run, firstKey, body, keys.hash)
+        let checksum = Self.checksum(of: body, run: run, firstKey: firstKey, hash: keys.hash)
         guard checksum.littleEndianBytes.elementsEqual(bytes[..<8]) else { return nil }
         var reader = VarintReader(body)
         guard let width = reader.next(), key < firstKey &+ width else { return nil }
@@ -52,10 +52,10 @@ package struct IndexPart: Hashable, Sendable {
     }
 
     private static func checksum(
-        _ run: Int64,
-        _ firstKey: UInt64,
-        _ body: ArraySlice<UInt8>,
-        _ hash: SipHashKey
+        of body: ArraySlice<UInt8>,
+        run: Int64,
+        firstKey: UInt64,
+        hash: SipHashKey
     ) -> UInt64 {
         // Two hashes, so that the body is not copied to stand behind what it is bound to.
         let place = UInt64(bitPattern: run).littleEndianBytes + firstKey.littleEndianBytes

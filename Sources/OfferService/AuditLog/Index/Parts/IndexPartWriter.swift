@@ -24,7 +24,7 @@ struct IndexPartWriter {
         if !body.isEmpty, body.count + bytes + 8 > IndexPart.targetBytes { endPart(before: key) }
         let step = key - previousKey
         previousKey = key
-        if isBitmap { appendBitmap(step, words) } else { appendList(step, words, count, bytes) }
+        if isBitmap { appendBitmap(step, words) } else { appendList(step, words, count: count, bytes: bytes) }
     }
 
     mutating func finish() -> [IndexPart] {
@@ -50,7 +50,7 @@ struct IndexPartWriter {
         return (count, UInt64(count).varintBytes + bytes)
     }
 
-    private mutating func appendList(_ step: UInt64, _ words: Span<UInt64>, _ count: Int, _ bytes: Int) {
+    private mutating func appendList(_ step: UInt64, _ words: Span<UInt64>, count: Int, bytes: Int) {
         body.append(addingCapacity: step.varintBytes + bytes) { body in
             body.append(varint: step)
             body.append(varint: UInt64(count))

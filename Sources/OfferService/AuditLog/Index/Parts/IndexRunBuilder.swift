@@ -15,7 +15,7 @@ package struct IndexRunBuilder: Sendable {
     private(set) var counter = UsageCounter()
     /// Key and offset in one word each, which sorts and compares quickly.
     private var words: [UInt64] = []
-    private var recent = RecentKeys()
+    private var recent: RecentKeys
     /// The current entry.
     private var entry = IndexedEntry()
 
@@ -23,6 +23,7 @@ package struct IndexRunBuilder: Sendable {
     package init(run: Int64, keys: IndexTermKeys, previous: [UInt8]?) {
         self.run = run
         self.keys = keys
+        recent = RecentKeys(keys: keys)
         // Reserved at once for a whole run: growth would otherwise fragment the memory of the thread that adds entries.
         words.reserveCapacity(keys.format.entriesPerRun * Self.usualTerms)
         guard let object = previous.flatMap({ try? JSONDocument($0) })?.root.object else { return }
@@ -67,22 +68,21 @@ package struct IndexRunBuilder: Sendable {
     /// Takes what was read of the next entry.
     private mutating func addRead(_ text: Span<UInt8>) {
         precondition(!isFull, "a run has room for its entries")
-        Self.append(entry.terms, text, of: count, keys, &recent, to: &words)
+        Self.append(entry.terms, of: text, at: count, through: &recent, to: &words)
         counter.add(entry, text)
         count += 1
     }
 
     private static func append(
         _ terms: [(field: AuditQuery.Field, value: IndexedEntry.Place)],
-        _ text: Span<UInt8>,
-        of offset: Int,
-        _ keys: IndexTermKeys,
-        _ recent: inout RecentKeys,
+        of text: Span<UInt8>,
+        at offset: Int,
+        through recent: inout RecentKeys,
         to words: inout [UInt64]
     ) {
         words.append(addingCapacity: terms.count) { words in
             for (field, value) in terms {
-                let key = recent.key(field, text.extracting(value.range), keys)
+                let key = recent.key(field, text.extracting(value.range))
                 words.append(key << UInt64(AuditIndexFormat.offsetBits) | UInt64(offset))
             }
         }

@@ -11,12 +11,17 @@ struct RecentKeys: Sendable {
         let key: UInt64
     }
 
+    private let keys: IndexTermKeys
     /// One value for each hash slot.
     private var known: [Known?] = Array(repeating: nil, count: 64)
 
-    /// What ``IndexTermKeys/key(_:_:)`` gives; the keys are the same for every call.
+    init(keys: IndexTermKeys) {
+        self.keys = keys
+    }
+
+    /// What ``IndexTermKeys/key(_:_:)`` gives.
     @inline(__always)
-    mutating func key(_ field: AuditQuery.Field, _ value: Span<UInt8>, _ keys: IndexTermKeys) -> UInt64 {
+    mutating func key(_ field: AuditQuery.Field, _ value: Span<UInt8>) -> UInt64 {
         guard field.comesAgain, let short = ShortValue(value) else { return keys.key(field, value) }
         let place = short.place
         if let known = known[place], known.value == short, known.field == field { return known.key }

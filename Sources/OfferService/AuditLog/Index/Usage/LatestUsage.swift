@@ -25,7 +25,7 @@ struct LatestUsage: Sendable {
     private let code: [UInt8]
     fileprivate var tally: LogUsage.Tally
 
-    init(_ subject: Subject, _ name: Span<UInt8>, _ code: Span<UInt8>, at time: Int64) {
+    init(_ subject: Subject, name: Span<UInt8>, code: Span<UInt8>, at time: Int64) {
         hour = OfferService.hour(of: time)
         self.subject = subject
         self.name = name.indices.map { name[$0] }
@@ -34,7 +34,7 @@ struct LatestUsage: Sendable {
     }
 
     /// Counts one more; false, and nothing is counted, if it is another item.
-    mutating func addIfSame(_ subject: Subject, _ name: Span<UInt8>, _ code: Span<UInt8>, at time: Int64) -> Bool {
+    mutating func addIfSame(_ subject: Subject, name: Span<UInt8>, code: Span<UInt8>, at time: Int64) -> Bool {
         guard self.subject == subject, hour == OfferService.hour(of: time), self.name.span.equals(name),
             self.code.span.equals(code)
         else { return false }

@@ -33,16 +33,16 @@ struct UsageCounter: Sendable {
         guard let place = entry.event, let time = entry.time else { return }
         let event = text.extracting(place.range)
         if event.equals(Self.signIntent.span) {
-            count(.key, entry.key, nil, text, at: time)
+            count(.key, name: entry.key, in: text, at: time)
             guard entry.grant == nil || !isOfLastGrant else { return }
-            addDecision(entry, entry.isDenied ? .refused : .granted, text, at: time)
+            addDecision(entry.isDenied ? .refused : .granted, of: entry, in: text, at: time)
         } else if event.equals(Self.authorizeIntent.span) {
-            addDecision(entry, .granted, text, at: time)
+            addDecision(.granted, of: entry, in: text, at: time)
         } else if event.equals(Self.signDeny.span) || event.equals(Self.authorizeDeny.span) {
             let isUndecided = entry.outcome.map { text.extracting($0.range).equals(Self.undecided.span) } ?? false
-            addDecision(entry, isUndecided ? .undecided : .refused, text, at: time)
+            addDecision(isUndecided ? .undecided : .refused, of: entry, in: text, at: time)
         } else if event.equals(Self.storeToken.span) {
-            count(.key, entry.key, nil, text, at: time)
+            count(.key, name: entry.key, in: text, at: time)
         }
     }
 
@@ -53,15 +53,15 @@ struct UsageCounter: Sendable {
     }
 
     private mutating func addDecision(
-        _ entry: IndexedEntry,
         _ decision: LogUsage.Decision,
-        _ text: Span<UInt8>,
+        of entry: IndexedEntry,
+        in text: Span<UInt8>,
         at time: Int64
     ) {
-        count(.decision(decision), entry.rule, nil, text, at: time)
+        count(.decision(decision), name: entry.rule, in: text, at: time)
         guard decision != .granted else { return }
-        for code in entry.codes { count(.refusal, entry.rule, code, text, at: time) }
-        if let fault = entry.fault { count(.refusal, entry.rule, fault, text, at: time) }
+        for code in entry.codes { count(.refusal, name: entry.rule, code: code, in: text, at: time) }
+        if let fault = entry.fault { count(.refusal, name: entry.rule, code: fault, in: text, at: time) }
     }
 
     private static let signIntent = Array(AuditEventName.signIntent.rawValue.utf8)
@@ -74,17 +74,17 @@ struct UsageCounter: Sendable {
     /// Counts one item; `code` is the code of a refusal, if it is one.
     private mutating func count(
         _ what: LatestUsage.Subject,
-        _ name: IndexedEntry.Place?,
-        _ code: IndexedEntry.Place?,
-        _ text: Span<UInt8>,
+        name: IndexedEntry.Place?,
+        code: IndexedEntry.Place? = nil,
+        in text: Span<UInt8>,
         at time: Int64
     ) {
         guard let name = name.map(\.range) else { return }
         let nameBytes = text.extracting(name)
         let codeBytes = text.extracting(code?.range ?? 0..<0)
         let place = Int((what.number ^ nameBytes.mixed ^ codeBytes.mixed &* 3).mixed >> 59)
-        if latest[place]?.addIfSame(what, nameBytes, codeBytes, at: time) == true { return }
+        if latest[place]?.addIfSame(what, name: nameBytes, code: codeBytes, at: time) == true { return }
         if let other = latest[place] { counted.add(other) }
-        latest[place] = LatestUsage(what, nameBytes, codeBytes, at: time)
+        latest[place] = LatestUsage(what, name: nameBytes, code: codeBytes, at: time)
     }
 }

@@ -79,7 +79,7 @@ package final class GoogleSigningKeys: Sendable {
                 return outcome
             }
         } catch {
-            log(.warning, "Google's public keys can't be read", ["reason": .text(error.description)])
+            log(.warning, "Google's public keys can't be read", with: ["reason": .text(error.description)])
             return nil
         }
     }
@@ -127,13 +127,8 @@ package final class GoogleSigningKeys: Sendable {
         var headers = HeaderFields()
         headers.append("Accept", "application/json")
         do throws(ClientError) {
-            var request = try ClientRequest(
-                .get,
-                origin,
-                path: ["oauth2", "v3", "certs"],
-                headers: headers,
-                timeoutMilliseconds: milliseconds
-            )
+            var request = try ClientRequest(.get, origin, path: ["oauth2", "v3", "certs"], headers: headers)
+            request.timeoutMilliseconds = milliseconds
             request.maximumResponseBytes = TokenKeySet.maximumBytes
             return request
         } catch {

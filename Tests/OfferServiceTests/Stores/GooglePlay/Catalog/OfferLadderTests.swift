@@ -81,15 +81,15 @@ struct OfferLadderTests {
         for (member, other) in others {
             var playCatalog = PlayCatalog(packageName: key.packageName, readAt: ListedSample.readAt)
             playCatalog.add(subscription, as: key.productID)
-            let answered = GooglePlayOffer(
+            var answered = GooglePlayOffer(
                 key: other,
                 state: offer.state,
                 phases: offer.phases,
                 targeting: offer.targeting,
-                tags: offer.tags,
                 regions: offer.regions
             )
-            playCatalog.add(.usable(answered), key.productID, key.basePlanID, key.offerID)
+            answered.tags = offer.tags
+            playCatalog.add(.usable(answered), as: key.offerID, of: key.basePlanID, in: key.productID)
             let verdict = GooglePlayOfferCheck.validate(
                 key,
                 region: sample.region,

@@ -46,7 +46,7 @@ struct GooglePlayLintReportTests {
             offers: try offers.map {
                 CatalogOffer(
                     id: try CatalogOfferID($0.id),
-                    app: app.name,
+                    in: CatalogPlan(app: app.name),
                     listing: $0.key,
                     terms: OfferTerms(rule: nil)
                 )

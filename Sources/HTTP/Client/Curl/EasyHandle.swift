@@ -49,9 +49,9 @@ final class EasyHandle {
     /// Has `receiver` called with `context`, which must outlive the transfer.
     func set(
         _ option: CURLoption,
-        _ receiver: curl_write_callback,
+        to receiver: curl_write_callback,
         _ contextOption: CURLoption,
-        _ context: UnsafeMutableRawPointer
+        to context: UnsafeMutableRawPointer
     ) {
         unsafe note(shim_easy_set_receiver(pointer, option, receiver))
         unsafe note(shim_easy_set_pointer(pointer, contextOption, context))
