@@ -58,9 +58,6 @@ package struct JSONMember: Sendable {
         return node.kind == .escapedString ? tape.content(of: node).count : tape.contentRange(of: node).count
     }
 
-    /// Bytes of the text before the name.
-    package var nameOffset: Int { Int(tape.nodes[index].start) }
-
     /// The member's value.
     package var value: JSONValue { JSONValue(tape: tape, index: index + 1) }
 

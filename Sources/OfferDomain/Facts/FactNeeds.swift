@@ -113,14 +113,6 @@ extension CustomerFacts {
         return unmet
     }
 
-    /// When the oldest needed fact was observed; nil if none of them is known.
-    ///
-    /// It shows how old the evidence is behind a decision that uses these facts.
-    package func oldestObservation(of needs: FactNeeds) -> Timestamp? {
-        let lasting: FactNeeds = subscribedBefore?.value == true ? .subscribedBefore : []
-        return FactNeeds.each.filter(needs.subtracting(lasting).contains).compactMap(observedAt).min()
-    }
-
     /// Whether all needed facts are known.
     package func isComplete(for needs: FactNeeds) -> Bool {
         FactNeeds.each.allSatisfy { !needs.contains($0) || observedAt($0) != nil }

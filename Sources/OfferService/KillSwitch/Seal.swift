@@ -162,8 +162,10 @@ package final class Seal: Sendable {
 
     /// Tries again to record what holds and is not on record yet; called once a second.
     package func recordWhatIsHeld() {
-        for held in gate.held where !held.value.isRecorded {
-            if isBusy(.service(held.value.cause)) { continue }
+        // Read before the gate: an attempt that ends in between is in this copy, or the gate shows what it recorded.
+        let before = busy.withLock { $0 }
+        func isBusy(_ subject: Subject) -> Bool { before.contains(subject) || self.isBusy(subject) }
+        for held in gate.held where !held.value.isRecorded && !isBusy(.service(held.value.cause)) {
             record(held.value, serial: held.serial) { _ in }
         }
         for (key, held) in gate.heldKeys where !isBusy(.key(key)) { record(key, held: held) { _ in } }

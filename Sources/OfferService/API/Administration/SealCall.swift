@@ -2,19 +2,14 @@
 import Configuration
 import HTTP
 import JSON
-package import Ledger
+import Ledger
 import OfferDomain
 import ServiceRuntime
 
 /// `GET /v1/seal`, `POST /v1/seal`, `POST /v1/unseal`: the switch for the whole service.
-package struct SealCall: Sendable {
-    private let seal: Seal
-    private let reads: ReadRecorder
-
-    package init(seal: Seal, reads: ReadRecorder) {
-        self.seal = seal
-        self.reads = reads
-    }
+struct SealCall: Sendable {
+    let seal: Seal
+    let reads: ReadRecorder
 
     /// Whether the service is sealed, and why.
     func show(to request: Request, under snapshot: Snapshot, at now: Timestamp) throws(Refusal) -> Response {

@@ -2,20 +2,15 @@
 import Configuration
 import HTTP
 import JSON
-package import Ledger
+import Ledger
 import OfferDomain
 import ServiceRuntime
 
 /// `PUT`, `GET` and `DELETE /v1/customers/{customerId}/attributes`: attributes and facts that a backend stores of a customer,
 /// so that an app's own requests are decided on them too.
-package struct CustomerAttributesCall: Sendable {
-    private let admission: Admission
-    private let committer: Committer
-
-    package init(admission: Admission, committer: Committer) {
-        self.admission = admission
-        self.committer = committer
-    }
+struct CustomerAttributesCall: Sendable {
+    let admission: Admission
+    let committer: Committer
 
     /// Answers a backend; a change once it is durable.
     func respond(

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
 import HTTP
-package import Ledger
+import Ledger
 import OfferDomain
 
 /// `GET /v1/audit/reconciliation`: the stores' reports, compared with the records.
-package struct ReconciliationCall: Sendable {
-    private let reconciler: Reconciler
-    private let reads: ReadRecorder
-
-    /// What is asked for is recorded by `reads`.
-    package init(reconciler: Reconciler, reads: ReadRecorder) {
-        self.reconciler = reconciler
-        self.reads = reads
-    }
+struct ReconciliationCall: Sendable {
+    let reconciler: Reconciler
+    let reads: ReadRecorder
 
     func respond(
         to request: Request,

@@ -2,21 +2,15 @@
 import Configuration
 import HTTP
 import JSON
-package import Ledger
+import Ledger
 import OfferDomain
-package import Stores
+import Stores
 
 /// `POST /v1/transactions`: what the App Store signed for a customer, sent before anything is asked for.
-package struct TransactionsCall: Sendable {
-    private let store: AppStore
-    private let admission: Admission
-    private let committer: Committer
-
-    package init(store: AppStore, admission: Admission, committer: Committer) {
-        self.admission = admission
-        self.store = store
-        self.committer = committer
-    }
+struct TransactionsCall: Sendable {
+    let store: AppStore
+    let admission: Admission
+    let committer: Committer
 
     /// Answers when all of it is durable; what is known already changes nothing.
     func respond(

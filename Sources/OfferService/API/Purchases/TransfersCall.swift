@@ -2,19 +2,14 @@
 import Configuration
 import HTTP
 import JSON
-package import Ledger
+import Ledger
 import OfferDomain
 import ServiceRuntime
 
 /// `POST /v1/customers/transfers`: an anonymous customer has logged in.
-package struct TransfersCall: Sendable {
-    private let admission: Admission
-    private let committer: Committer
-
-    package init(admission: Admission, committer: Committer) {
-        self.admission = admission
-        self.committer = committer
-    }
+struct TransfersCall: Sendable {
+    let admission: Admission
+    let committer: Committer
 
     /// Answers when it is durable; a second time changes nothing and says so.
     func respond(

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Configuration
-package import Cryptography
-package import HTTP
+import Configuration
+import Cryptography
+import HTTP
 import JSON
 import Stores
 
 /// Reads a provider's discovery document and its keys, once.
-package struct ProviderReading: Sendable {
+struct ProviderReading: Sendable {
     /// What an answer with keys comes to.
-    package enum Answer: Sendable {
+    enum Answer: Sendable {
         case keys(TokenKeySet, entityTag: [UInt8]?)
         /// The provider has the same keys as before.
         case unchanged
@@ -17,15 +17,10 @@ package struct ProviderReading: Sendable {
     let transport: any Transport
     let timeoutMilliseconds: Int
 
-    package init(transport: any Transport, timeoutMilliseconds: Int) {
-        self.transport = transport
-        self.timeoutMilliseconds = timeoutMilliseconds
-    }
-
     /// The address of the key set, which the discovery document says.
     ///
     /// Source: OpenID Connect Discovery 1.0 sections 4.2 and 4.3.
-    package func jwksURL(_ source: IdentityProvider.KeySource) async throws(ProviderFault) -> String {
+    func jwksURL(_ source: IdentityProvider.KeySource) async throws(ProviderFault) -> String {
         if let url = source.jwksURL { return url }
         let members = try await discovery(source)
         guard let url = members["jwks_uri"]?.string else { throw .jwksURLMissing }
@@ -47,7 +42,7 @@ package struct ProviderReading: Sendable {
     }
 
     /// The keys at that address, unless they are those of the tag; and for how many seconds they may be used, if said.
-    package func keys(
+    func keys(
         _ url: String,
         unless entityTag: [UInt8]? = nil
     ) async throws(ProviderFault) -> (answer: Answer, maximumAge: Int64?) {
