@@ -6,7 +6,8 @@ package struct ConnectionClient: Sendable {
     package let peer: PeerAddress
     /// Whether an answer on the connection was to a client that had proved its identity (``Response/isToKnownClient``).
     var isKnown = false
-    /// Whether it asks to close the connection after the response (`Connection: close`).
+    /// Whether the request asks to close the connection after its response (`Connection: close`); set in the copy that
+    /// the request has.
     var asksToClose = false
     /// SHA-256 of the DER of the client's certificate, proved with its key in the TLS handshake; `nil` without one.
     package var certificateDigest: [UInt8]?

@@ -130,13 +130,12 @@ extension GooglePlayObservation {
         let values = object["lineItems"]?.array.map(Array.init) ?? []
         let items = values.compactMap { $0.object.flatMap(GooglePlayPurchase.LineItem.init) }
         guard items.count == values.count else { return nil }
-        self.init(state: Reported(state), items: items, observedAt: observedAt)
+        self.init(state: Reported(state), items: items, isTest: object.flag("testPurchase"), observedAt: observedAt)
         startedAt = object.instant("startTime")
         region = object["regionCode"]?.string.flatMap { try? Region($0) }
         cancellation = object["canceledStateContext"]?.string.map { Reported($0) }
         cancelledAt = object.instant("cancelTime")
         resumesAt = object.instant("autoResumeTime")
-        isTest = object.flag("testPurchase")
     }
 }
 

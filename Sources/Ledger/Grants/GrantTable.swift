@@ -15,6 +15,7 @@ package final class GrantTable {
     /// Questions of this transaction that were asked ahead.
     private var askedAhead: [[Question]] = []
 
+    /// `compaction` counts on SQLite alone.
     package init(connection: any DatabaseConnection, compaction: CompactionOptions = CompactionOptions()) {
         self.connection = connection
         log = connection.isRemote ? nil : GrantLog(connection, compaction)

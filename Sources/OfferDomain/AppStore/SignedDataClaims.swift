@@ -4,7 +4,7 @@
 package struct SignedDataClaims: Hashable, Sendable {
     /// The bundle ID that Apple signed; it belongs to a configured app.
     package let bundleID: BundleID
-    /// The environment that Apple signed; the configured app accepts it.
+    /// The environment that Apple signed, or that the ID of an external purchase token shows; the app accepts it.
     package let environment: StoreEnvironment
     /// When Apple signed this.
     package let signedAt: Timestamp

@@ -175,7 +175,7 @@ package final class API: Responder {
             return try await offers.eligibility.respond(to: request, under: snapshot, requestID: requestID, at: now)
         case .googlePlayAuthorization:
             return try await offers.authorizations.respond(to: request, under: snapshot, requestID: requestID, at: now)
-        default:
+        case .revenueCatOffers, .qonversionSignature, .appleSampleOffer:
             return try await offers.compatible.respond(
                 to: request,
                 match,
@@ -183,6 +183,7 @@ package final class API: Responder {
                 requestID: requestID,
                 at: now
             )
+        default: throw .request(.noSuchPath)
         }
     }
 
@@ -200,7 +201,9 @@ package final class API: Responder {
             try await records.checkpoints.respond(to: request, match.route, under: snapshot, at: now)
         case .reconciliation: try await records.reconciliation.respond(to: request, under: snapshot, at: now)
         case .diagnoses: try await records.diagnoses.respond(to: request, under: snapshot, at: now)
-        default: try await records.queries.respond(to: request, at: match.route, under: snapshot, now)
+        case .auditEntries, .auditLookups, .auditSummary, .auditCustomers, .auditNames:
+            try await records.queries.respond(to: request, at: match.route, under: snapshot, now)
+        default: throw .request(.noSuchPath)
         }
     }
 
@@ -214,7 +217,9 @@ package final class API: Responder {
         switch match.route {
         case .console, .consoleFile: try ConsoleCall().respond(to: request, file: match.parameters.first ?? [])
         case .consoleRedirect: ConsoleCall.redirect
-        default: try await signIn.respond(to: request, at: match.route, under: snapshot, now)
+        case .consoleProviders, .consoleSignIn, .consoleSignedIn, .consoleSignOut:
+            try await signIn.respond(to: request, at: match.route, under: snapshot, now)
+        default: throw .request(.noSuchPath)
         }
     }
 
@@ -231,7 +236,8 @@ package final class API: Responder {
         case .metrics: operation.metrics()
         case .openAPI: operation.openAPI()
         case .ownCaller: try OwnCallerCall().respond(to: request, under: snapshot, at: now)
-        default: try ProblemPages.response(for: match.parameters.first)
+        case .problem, .problems: try ProblemPages.response(for: match.parameters.first)
+        default: throw .request(.noSuchPath)
         }
     }
 
@@ -248,7 +254,7 @@ package final class API: Responder {
             return try await evidence.appStoreNotifications.respond(to: request, under: snapshot, at: now)
         case .googlePlayNotification:
             return try await evidence.googlePlayNotifications.respond(to: request, under: snapshot, at: now)
-        default:
+        case .retentionRequest:
             return try await offers.retention.respond(
                 to: request,
                 match,
@@ -256,6 +262,7 @@ package final class API: Responder {
                 requestID: requestID,
                 at: now
             )
+        default: throw .request(.noSuchPath)
         }
     }
 
@@ -274,7 +281,8 @@ package final class API: Responder {
             try await evidence.accountTokens.respond(to: request, under: snapshot, requestID: requestID, at: now)
         case .appAttestChallenge: try await offers.appAttest.challenge(request, under: snapshot, at: now)
         case .appAttestKey: try await offers.appAttest.register(request, under: snapshot, at: now)
-        default: try await evidence.attributes.respond(to: request, match, under: snapshot, at: now)
+        case .customerAttributes: try await evidence.attributes.respond(to: request, match, under: snapshot, at: now)
+        default: throw .request(.noSuchPath)
         }
     }
 
@@ -288,7 +296,8 @@ package final class API: Responder {
         switch match.route {
         case .grant: try await records.grants.respond(to: request, match, under: snapshot, at: now)
         case .events: try await records.events.respond(to: request, under: snapshot, at: now)
-        default: try await records.eventEndpoints.respond(to: request, under: snapshot, at: now)
+        case .eventEndpoints: try await records.eventEndpoints.respond(to: request, under: snapshot, at: now)
+        default: throw .request(.noSuchPath)
         }
     }
 

@@ -33,7 +33,7 @@ package final class Snapshot: Sendable {
         relayedStores = []
     }
 
-    /// What reports of the stores are filed under and compared with.
+    /// What reports of the stores and of backends are filed under and compared with.
     package var evidence: EvidenceContext {
         EvidenceContext(catalog: catalog, pseudonyms: pseudonyms, relayedStores: relayedStores)
     }

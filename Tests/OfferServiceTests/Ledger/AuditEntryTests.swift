@@ -56,6 +56,9 @@ import TransparencyLog
             let events = samples.map {
                 String(decoding: AuditEntry.bytes(of: $0, recordedAt: now), as: UTF8.self)
             }
+            let bare = try Tree(String(decoding: AuditEntry.bytes(of: .serviceStopped, recordedAt: now), as: UTF8.self))
+            let withoutDetails = try zip(samples, events).filter { try Tree($1).names.count == bare.names.count }
+            #expect(Set(withoutDetails.map(\.0.name)) == [.serviceStop, .ledgerLeft])
             let entries = try service.entries() + events
             #expect(entries.count > 20)
             let rewritten = try await Python.canonicalJSON(of: entries)

@@ -18,7 +18,7 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
     /// When it resumes by itself, if it is paused.
     package var resumesAt: Timestamp?
     /// Whether a license tester bought it.
-    package var isTest: Bool = false
+    package var isTest: Bool
     /// When the store was asked.
     package var observedAt: Timestamp
 
@@ -26,22 +26,23 @@ package struct GooglePlayObservation: Hashable, Sendable, Superseding {
     package init(
         state: Reported<GooglePlayPurchaseState>,
         items: [GooglePlayPurchase.LineItem],
+        isTest: Bool,
         observedAt: Timestamp
     ) {
         self.state = state
         self.items = items.sorted { $0.contents.lexicographicallyPrecedes($1.contents) }
+        self.isTest = isTest
         self.observedAt = observedAt
     }
 
     /// Takes what the ledger may keep of an answer of the store.
     package init(_ purchase: GooglePlayPurchase, observedAt: Timestamp) {
-        self.init(state: purchase.state, items: purchase.lineItems, observedAt: observedAt)
+        self.init(state: purchase.state, items: purchase.lineItems, isTest: purchase.isTest, observedAt: observedAt)
         startedAt = purchase.startedAt
         region = purchase.region
         cancellation = purchase.cancellation
         cancelledAt = purchase.cancelledAt
         resumesAt = purchase.resumesAt
-        isTest = purchase.isTest
     }
 
     var signedAt: Timestamp { observedAt }

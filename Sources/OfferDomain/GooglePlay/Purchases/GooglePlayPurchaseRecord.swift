@@ -17,9 +17,9 @@ package struct GooglePlayOfferPath: Hashable, Comparable, Sendable {
     /// The offer's own ID as the store writes it.
     package let offerID: String
 
-    package init(productID: String, basePlanID: String?, offerID: String) {
+    package init(productID: String, basePlanID: String, offerID: String) {
         self.productID = productID
-        self.basePlanID = basePlanID ?? ""
+        self.basePlanID = basePlanID
         self.offerID = offerID
     }
 
@@ -111,7 +111,11 @@ package struct GooglePlayPurchaseRecord: Hashable, Sendable {
         }
         if let replaced = item.replaced, let offerID = replaced.offerID {
             replacedOffers.insert(
-                GooglePlayOfferPath(productID: replaced.productID, basePlanID: replaced.basePlanID, offerID: offerID)
+                GooglePlayOfferPath(
+                    productID: replaced.productID,
+                    basePlanID: replaced.basePlanID ?? "",
+                    offerID: offerID
+                )
             )
         }
     }
@@ -156,7 +160,7 @@ extension GooglePlayPurchase.LineItem {
     }
 
     fileprivate func path(of offerID: String) -> GooglePlayOfferPath {
-        GooglePlayOfferPath(productID: productID, basePlanID: basePlanID, offerID: offerID)
+        GooglePlayOfferPath(productID: productID, basePlanID: basePlanID ?? "", offerID: offerID)
     }
 }
 
