@@ -59,7 +59,7 @@ extension EndToEnd {
             #expect(metrics.contains(#"offer_signer_ocsp_questions_total{certificate="leaf",outcome="good"} 1"#))
             #expect(metrics.contains(#"offer_signer_ocsp_questions_total{certificate="leaf",outcome="timeout"} 1"#))
             #expect(metrics.contains(#"offer_signer_signed_data_verifications_total{chain="new"} 1"#))
-            #expect(metrics.contains(#"offer_signer_revocation_certificates{certificate="leaf",standing="good"} 1"#))
+            #expect(metrics.contains(#"offer_signer_revocation_certificates{certificate="leaf",state="good"} 1"#))
         }
 
         @Test func `data under a revoked certificate is refused as soon as that is known`() async throws {

@@ -8,7 +8,7 @@ extension CustomerFacts {
     /// and facts that name things of one store stay those of this store.
     package func joined(with other: CustomerFacts) -> CustomerFacts {
         var facts = self
-        switch (standing, other.standing) {
+        switch (subscriptionState, other.subscriptionState) {
         case (_, .none): break
         case (.none, _): facts.takeSubscription(of: other)
         case (.surely(let mine), .surely(let theirs)) where mine != theirs:
@@ -52,7 +52,7 @@ extension CustomerFacts {
         (facts.refundedAt, facts.refundsSeen) = (nil, refundedAt ?? refundsSeen)
         facts.refundsToldSince = nil
         facts.leaveListsOpen(at: now)
-        if standing != .surely(.mostAlive) { facts.leaveSubscriptionOpen(with: CustomerFacts()) }
+        if subscriptionState != .surely(.mostAlive) { facts.leaveSubscriptionOpen(with: CustomerFacts()) }
         return facts
     }
 
@@ -95,7 +95,7 @@ extension CustomerFacts {
     }
 
     /// What is known about one store's subscription, for a comparison with the other store's.
-    private enum Standing: Equatable {
+    private enum SubscriptionState: Equatable {
         /// No subscription is known.
         case none
         /// There is a subscription, and its status isn't known.
@@ -103,7 +103,7 @@ extension CustomerFacts {
         case surely(Liveliness)
     }
 
-    private var standing: Standing {
+    private var subscriptionState: SubscriptionState {
         if let status { return .surely(Liveliness(status.value)) }
         return hasSubscription ? .mayRun : .none
     }

@@ -11,7 +11,7 @@ import ServiceRuntime
 /// or another beginning of it, has seen entries that are gone.
 final class WitnessLink: Sendable {
     /// What is known of the witness.
-    struct Standing: Sendable {
+    struct Progress: Sendable {
         /// What it last signed, of this run or an earlier one.
         var cosigned: (size: Int64, seconds: Int64)?
         /// The size that it holds, as far as it signed or reported one.
@@ -31,24 +31,24 @@ final class WitnessLink: Sendable {
     private let context: WitnessContext
     /// What the database has of the witness, whichever instance requested the signature.
     private let stored: @Sendable () -> (size: Int64, seconds: Int64)?
-    private let state: Guarded<Standing>
+    private let state: Guarded<Progress>
     private let isStopping = Guarded(false)
     private let wake = DispatchSemaphore(value: 0)
     private let hasEnded = DispatchSemaphore(value: 0)
 
     init(
         _ witness: LogPolicy.Witness,
-        standing: Standing,
+        progress: Progress,
         stored: @escaping @Sendable () -> (size: Int64, seconds: Int64)?,
         context: WitnessContext
     ) {
         self.witness = witness
         self.stored = stored
         self.context = context
-        state = Guarded(standing)
+        state = Guarded(progress)
     }
 
-    var standing: Standing { state.withLock { $0 } }
+    var progress: Progress { state.withLock { $0 } }
 
     func start() {
         NamedThread.start(named: "witness") { [self] in
@@ -88,10 +88,10 @@ final class WitnessLink: Sendable {
     /// - Returns: Whether nothing is left to be done.
     func submit() -> Bool {
         guard let signed = context.publisher.latest else { return true }
-        guard standing.cosigned?.size != signed.checkpoint.size || !isSigned(signed) else { return true }
+        guard progress.cosigned?.size != signed.checkpoint.size || !isSigned(signed) else { return true }
         // Once more when it says what it holds, and once more if it holds something else by then.
         for _ in 0..<3 {
-            let old = standing.held
+            let old = progress.held
             switch ask(signed, from: old) {
             case .cosigned(let cosignature):
                 accept(cosignature, signed)

@@ -41,15 +41,15 @@ package final class Witnesses: Sendable {
         self.policy = policy
         clock = context.clock
         links = policy.witnesses.map { witness in
-            var standing = WitnessLink.Standing()
+            var progress = WitnessLink.Progress()
             let name = witness.key.description
             if let found = stored.first(where: { $0.witness == name }) {
-                standing.cosigned = (found.size, found.seconds)
-                standing.held = found.size
+                progress.cosigned = (found.size, found.seconds)
+                progress.held = found.size
             }
             return WitnessLink(
                 witness,
-                standing: standing,
+                progress: progress,
                 stored: { storedNow().first { $0.witness == name }.map { ($0.size, $0.seconds) } },
                 context: context
             )
@@ -79,22 +79,22 @@ package final class Witnesses: Sendable {
     package var reports: [Report] {
         let now = clock.now()
         return links.map { link in
-            let standing = link.standing
-            let (state, detail) = Self.state(standing, at: now)
+            let progress = link.progress
+            let (state, detail) = Self.state(progress, at: now)
             return Report(
                 name: link.witness.name,
-                size: standing.cosigned?.size ?? 0,
-                cosignedSeconds: standing.cosigned?.seconds,
+                size: progress.cosigned?.size ?? 0,
+                cosignedSeconds: progress.cosigned?.seconds,
                 state: state,
                 detail: detail
             )
         }
     }
 
-    private static func state(_ standing: WitnessLink.Standing, at now: Timestamp) -> (Report.State, String) {
-        if let fault = standing.fault { return (fault.isRefusal ? .refused : .unreachable, fault.reason) }
-        guard let since = standing.behindSince, now >= since.adding(seconds: patienceSeconds) else {
-            return standing.cosigned == nil ? (.behind, "it has not signed yet") : (.current, "it signs")
+    private static func state(_ progress: WitnessLink.Progress, at now: Timestamp) -> (Report.State, String) {
+        if let fault = progress.fault { return (fault.isRefusal ? .refused : .unreachable, fault.reason) }
+        guard let since = progress.behindSince, now >= since.adding(seconds: patienceSeconds) else {
+            return progress.cosigned == nil ? (.behind, "it has not signed yet") : (.current, "it signs")
         }
         return (.behind, "it has not signed what there is since \(since)")
     }

@@ -79,7 +79,7 @@ extension DeliverySession {
             try await service.grant(3)
             #expect(try session.send(status) == 0)
             #expect(try session.send(204) == nil, "the others wait")
-            #expect(session.standing.isCircuitOpen && session.standing.failure?.contains(advice) == true)
+            #expect(session.deliveryStatus.isCircuitOpen && session.deliveryStatus.failure?.contains(advice) == true)
             service.clock.advance(milliseconds: 4999)
             #expect(try session.send(204) == nil)
             // Then one message finds out.
@@ -89,7 +89,7 @@ extension DeliverySession {
             service.clock.advance(milliseconds: 10_000)
             var taken: Set<Int64> = []
             for _ in 0..<3 { if let index = try session.send(204) { taken.insert(index) } }
-            #expect(taken == [0, 1, 2] && !session.standing.isCircuitOpen, "all of it once the endpoint is back")
+            #expect(taken == [0, 1, 2] && !session.deliveryStatus.isCircuitOpen, "all of it once the endpoint is back")
         }
     }
 
@@ -100,7 +100,7 @@ extension DeliverySession {
             try await service.grant(3)
             #expect(try session.send(status) == 0)
             #expect(try (session.send(204), session.send(204)) == (1, 2))
-            #expect(!session.standing.isCircuitOpen && session.standing.retrying == 1)
+            #expect(!session.deliveryStatus.isCircuitOpen && session.deliveryStatus.retrying == 1)
         }
     }
 

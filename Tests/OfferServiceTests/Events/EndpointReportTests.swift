@@ -13,7 +13,7 @@ import Testing
 /// The report about a receiver, from its rows in the database and this instance's memory.
 @Suite(.overBothEngines) struct EndpointReportTests {
     typealias HeldUp = EndpointTable.HeldUp
-    typealias Standing = EndpointWorker.Standing
+    typealias Status = EndpointWorker.Status
 
     struct Case: Sendable, CustomTestStringConvertible {
         let id: String
@@ -21,7 +21,7 @@ import Testing
         var reason: String?
         var disabledReason: String?
         var held: [HeldUp] = []
-        var standing: Standing?
+        var deliveryStatus: Status?
         var open: Int64 = 0
         var givenUp: Int64 = 0
         var listed: [Int64] = []
@@ -42,12 +42,12 @@ import Testing
         )
     }
 
-    private static let failing = Standing(failure: "it hangs", isCircuitOpen: true)
+    private static let failing = Status(failure: "it hangs", isCircuitOpen: true)
 
     private static let cases: [Case] = [
         Case(id: "backend", state: .delivering),
-        Case(id: "backend", state: .delivering, standing: Standing()),
-        Case(id: "backend", state: .disabled, reason: gone, disabledReason: gone, standing: failing),
+        Case(id: "backend", state: .delivering, deliveryStatus: Status()),
+        Case(id: "backend", state: .disabled, reason: gone, disabledReason: gone, deliveryStatus: failing),
         Case(
             id: "backend",
             state: .waiting,
@@ -61,7 +61,7 @@ import Testing
             state: .paused,
             reason: "it hangs",
             held: [held(1)],
-            standing: failing,
+            deliveryStatus: failing,
             open: 1,
             listed: [1]
         ),
@@ -118,10 +118,10 @@ import Testing
         (stored.disabledAt, stored.disabledReason) = (row.disabledReason.map { _ in instant }, row.disabledReason)
         try table.update(stored)
         for item in row.held { try table.put(item, of: row.id) }
-        let standings = row.standing.map { [row.id: $0] } ?? [:]
+        let deliveryStatuses = row.deliveryStatus.map { [row.id: $0] } ?? [:]
         let (size, reports) = try EndpointReport.all(
             of: settings,
-            standings,
+            deliveryStatuses,
             connection: try place.ledger.openForReading()
         )
         let others = reports.filter { $0.id != row.id }

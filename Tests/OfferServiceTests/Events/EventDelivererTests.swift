@@ -16,7 +16,7 @@ private final class HungWorker: EventWorker {
     }
 
     var kind: EndpointReport.Kind { .webhook }
-    var standing: EndpointWorker.Standing { .init() }
+    var deliveryStatus: EndpointWorker.Status { .init() }
     func start() {}
     func stop() { steps.withLock { $0.append("stop \(id)") } }
 

@@ -50,7 +50,7 @@ import Testing
             var sent = [try await Self.notify(world)]
             #expect(try await eventually { try table.row("vendor")?.disabledAt != nil })
             sent.append(try await Self.notify(world))
-            #expect(try await eventually { world.service.deliverer.standings["vendor"]?.state == .disabled })
+            #expect(try await eventually { world.service.deliverer.deliveryStatuses["vendor"]?.state == .disabled })
             let page = try await world.service.send(.get("/metrics")).body
             let state = #"offer_signer_event_endpoint_state{endpoint="vendor",kind="relay",state="disabled"} 1"#
             #expect(page.contains(state), "\(page)")

@@ -36,10 +36,10 @@ import Testing
                 }
                 #expect(receiver.attempts(at: "/slow") == 8 && receiver.attempts(at: "/slower") == 8)
                 let areBehind = try await eventually {
-                    let standings = service.deliverer.standings
-                    return standings["slow"]?.backlog == 40 && standings["slower"]?.backlog == 40
+                    let deliveryStatuses = service.deliverer.deliveryStatuses
+                    return deliveryStatuses["slow"]?.backlog == 40 && deliveryStatuses["slower"]?.backlog == 40
                 }
-                #expect(areBehind, "\(service.deliverer.standings)")
+                #expect(areBehind, "\(service.deliverer.deliveryStatuses)")
                 let page = try await service.send(.get("/metrics")).body
                 #expect(page.contains(#"offer_signer_event_backlog_entries{endpoint="slow"} 40"#), "\(page)")
                 isOpen.withLock { $0 = true }

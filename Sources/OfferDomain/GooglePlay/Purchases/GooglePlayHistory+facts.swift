@@ -75,7 +75,7 @@ extension GooglePlayHistory {
     private struct Chain {
         let keys: [PurchaseKey]
         /// The purchase that supplies the facts; nil if each purchase was replaced by one that the service never saw.
-        let speaker: GooglePlayPurchaseStanding?
+        let speaker: GooglePlayPurchaseSummary?
 
         /// A chain that continues in a purchase that the service never saw may be running.
         func comesAfter(_ other: Chain) -> Bool {
@@ -113,8 +113,8 @@ extension GooglePlayHistory {
         return purchase.latest?.items.contains(where: scope.includes) == true
     }
 
-    private func speaker(of keys: [PurchaseKey], at now: Timestamp) -> GooglePlayPurchaseStanding? {
-        keys.filter { !isReplaced($0) }.compactMap { purchases[$0]?.standing($0, at: now) }.reduce(nil) { last, next in
+    private func speaker(of keys: [PurchaseKey], at now: Timestamp) -> GooglePlayPurchaseSummary? {
+        keys.filter { !isReplaced($0) }.compactMap { purchases[$0]?.summary($0, at: now) }.reduce(nil) { last, next in
             guard let last else { return next }
             return next.comesAfter(last) ? next : last
         }
@@ -226,7 +226,7 @@ extension OfferUse {
 
 // MARK: - What one purchase tells
 
-extension GooglePlayPurchaseStanding {
+extension GooglePlayPurchaseSummary {
     fileprivate func tell(_ facts: inout CustomerFacts, _ scope: GooglePlayScope) {
         facts.status = status
         if isEndCertain { facts.expiresAt = end } else { facts.latestEndSeen = end }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What one purchase shows about its subscription at one instant.
-struct GooglePlayPurchaseStanding {
+struct GooglePlayPurchaseSummary {
     let key: PurchaseKey
     let purchase: GooglePlayPurchaseRecord
     let latest: GooglePlayObservation
@@ -15,12 +15,12 @@ struct GooglePlayPurchaseStanding {
 
 extension GooglePlayPurchaseRecord {
     /// What is known at `now`; nil if nothing was ever granted, or if the purchase was gone before the service saw it.
-    func standing(_ key: PurchaseKey, at now: Timestamp) -> GooglePlayPurchaseStanding? {
+    func summary(_ key: PurchaseKey, at now: Timestamp) -> GooglePlayPurchaseSummary? {
         guard let latest, latest.isGranted else { return nil }
-        if let takenBackAt { return standing(key, latest, takenBackAt: takenBackAt) }
+        if let takenBackAt { return summary(key, latest, takenBackAt: takenBackAt) }
         let (status, isEndCertain) = isGone ? (ended, latest.hasEnded) : latest.claim(at: now, ended: ended)
         let observedAt = (isGone ? goneAt : nil) ?? latest.observedAt
-        return GooglePlayPurchaseStanding(
+        return GooglePlayPurchaseSummary(
             key: key,
             purchase: self,
             latest: latest,
@@ -31,13 +31,13 @@ extension GooglePlayPurchaseRecord {
     }
 
     /// What is known about a purchase that the store reported as revoked and has not answered about since.
-    private func standing(
+    private func summary(
         _ key: PurchaseKey,
         _ latest: GooglePlayObservation,
         takenBackAt instant: Timestamp
-    ) -> GooglePlayPurchaseStanding {
+    ) -> GooglePlayPurchaseSummary {
         let end = latest.expiresAt.map { min($0, instant) } ?? instant
-        return GooglePlayPurchaseStanding(
+        return GooglePlayPurchaseSummary(
             key: key,
             purchase: self,
             latest: latest,
@@ -101,7 +101,7 @@ extension GooglePlayObservation {
     }
 }
 
-extension GooglePlayPurchaseStanding {
+extension GooglePlayPurchaseSummary {
     /// Which of several purchases supplies the facts: a running one first; then one with an unknown status, since it
     /// may be running; then those with trouble; then the one that ended last.
     var precedence: Int {
@@ -115,7 +115,7 @@ extension GooglePlayPurchaseStanding {
     }
 
     /// Whether this purchase has precedence over `other`.
-    func comesAfter(_ other: GooglePlayPurchaseStanding) -> Bool {
+    func comesAfter(_ other: GooglePlayPurchaseSummary) -> Bool {
         if precedence != other.precedence { return precedence > other.precedence }
         let (end, otherEnd) = (end?.value.milliseconds ?? .min, other.end?.value.milliseconds ?? .min)
         return end == otherEnd ? other.key < key : end > otherEnd

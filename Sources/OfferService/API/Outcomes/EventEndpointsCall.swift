@@ -13,17 +13,17 @@ struct EventEndpointsCall: Sendable {
     let readers: LogReaders
     let reads: ReadRecorder
     let settings: @Sendable () -> EventSettings?
-    let standings: @Sendable () -> [String: EndpointWorker.Standing]
+    let deliveryStatuses: @Sendable () -> [String: EndpointWorker.Status]
 
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request, at: now).requireReading()
         var parameters = QueryParameters(request.query)
         try parameters.finish()
         reads.noteFetch(caller: caller.id, call: .eventEndpoints)
-        let (settings, standings) = (settings(), standings())
+        let (settings, deliveryStatuses) = (settings(), deliveryStatuses())
         do throws(LogReadersError) {
             let found = try await readers.read { connection throws(AuditReadError) in
-                try reading(EndpointReport.all(of: settings, standings, connection: connection))
+                try reading(EndpointReport.all(of: settings, deliveryStatuses, connection: connection))
             }
             return .json(Self.body(found.logSize, found.reports))
         } catch {

@@ -62,23 +62,25 @@ extension EndpointReport {
         self.init(id: stream.id, kind: stream.kind, target: stream.shownPlace, format: nil)
     }
 
-    /// Reads all receivers; `standings` are what this instance knows of those that it delivers to.
+    /// Reads all receivers; `deliveryStatuses` are what this instance knows of those that it delivers to.
     static func all(
         of settings: EventSettings?,
-        _ standings: [String: EndpointWorker.Standing],
+        _ deliveryStatuses: [String: EndpointWorker.Status],
         connection: any DatabaseConnection
     ) throws(StorageError) -> (logSize: Int64, reports: [EndpointReport]) {
         let size = try connection.first(SQL("SELECT size FROM log_head")) { $0.integer(0) } ?? 0
         guard let settings else { return (size, []) }
         let table = EndpointTable(connection: connection)
         var reports = settings.endpoints.map { EndpointReport($0) } + settings.streams.map { EndpointReport($0) }
-        for index in reports.indices { try reports[index].read(table, standings[reports[index].id], logSize: size) }
+        for index in reports.indices {
+            try reports[index].read(table, deliveryStatuses[reports[index].id], logSize: size)
+        }
         return (size, reports)
     }
 
     private mutating func read(
         _ table: EndpointTable,
-        _ standing: EndpointWorker.Standing?,
+        _ deliveryStatus: EndpointWorker.Status?,
         logSize: Int64
     ) throws(StorageError) {
         guard let row = try table.row(id) else { return }
@@ -88,11 +90,11 @@ extension EndpointReport {
         deliveries = try table.heldUp(id, atMost: Self.mostListed)
         let failure = deliveries.first { $0.givenUpAt == nil && $0.failure != nil }?.failure
         // A stream keeps the order, so all of it waits.
-        let isPaused = standing?.isCircuitOpen ?? false || (open > 0 && (kind == .syslog || kind == .file))
+        let isPaused = deliveryStatus?.isCircuitOpen ?? false || (open > 0 && (kind == .syslog || kind == .file))
         if row.disabledAt != nil {
             (state, reason) = (.disabled, row.disabledReason)
         } else if isPaused {
-            (state, reason) = (.paused, standing?.failure ?? failure)
+            (state, reason) = (.paused, deliveryStatus?.failure ?? failure)
         } else {
             (state, reason) = (open > 0 ? .waiting : .delivering, failure)
         }

@@ -9,7 +9,7 @@ import TransparencyLog
 /// Delivers to one endpoint, on a thread of its own.
 final class EndpointWorker: EventWorker {
     /// What is known of the endpoint, for health, metrics and the console.
-    struct Standing: Sendable {
+    struct Status: Sendable {
         /// Entries of the log that were not examined yet, or that have waiting events.
         var backlog: Int64 = 0
         /// Messages that failed and are tried again.
@@ -37,7 +37,7 @@ final class EndpointWorker: EventWorker {
     private let context: DeliveryContext
     private let inbox = Guarded(Inbox())
     private let hasEnded = Guarded(false)
-    private let state = Guarded(Standing())
+    private let state = Guarded(Status())
 
     init(_ endpoint: EventEndpoint, _ context: DeliveryContext) {
         self.endpoint = endpoint
@@ -46,7 +46,7 @@ final class EndpointWorker: EventWorker {
 
     var id: String { endpoint.id }
     var kind: EndpointReport.Kind { endpoint.kind }
-    var standing: Standing { state.withLock { $0 } }
+    var deliveryStatus: Status { state.withLock { $0 } }
 
     func start() {
         NamedThread.start(named: "events") { [self] in
@@ -139,8 +139,8 @@ final class EndpointWorker: EventWorker {
         try session.follow()
         while let (delivery, request) = session.start() { send(request, of: delivery) }
         session.storeIfDue()
-        let standing = session.standing
-        state.withLock { $0 = standing }
+        let deliveryStatus = session.deliveryStatus
+        state.withLock { $0 = deliveryStatus }
         return min(Self.longestPause, session.hasMore ? 1_000 : Self.longestPause)
     }
 

@@ -238,31 +238,31 @@ package final class EventDeliverer: Sendable {
 
 extension EventDeliverer {
     /// By receiver name; empty where another instance delivers, since this one then has no data about them.
-    var standings: [String: EndpointWorker.Standing] {
-        Dictionary(ordered.map { ($0.id, $0.standing) }) { first, _ in first }
+    var deliveryStatuses: [String: EndpointWorker.Status] {
+        Dictionary(ordered.map { ($0.id, $0.deliveryStatus) }) { first, _ in first }
     }
 
-    private var ordered: [(id: String, kind: EndpointReport.Kind, standing: EndpointWorker.Standing)] {
+    private var ordered: [(id: String, kind: EndpointReport.Kind, deliveryStatus: EndpointWorker.Status)] {
         if let lease, lease.term == nil { return [] }
-        return state.withLock { $0.workers }.map { ($0.id, $0.kind, $0.standing) }.sorted { $0.id < $1.id }
+        return state.withLock { $0.workers }.map { ($0.id, $0.kind, $0.deliveryStatus) }.sorted { $0.id < $1.id }
     }
 
     /// Problems that the operator should know about.
     package var warnings: [Obstacle] {
-        ordered.compactMap { id, _, standing in
-            if let reason = standing.disabledReason {
+        ordered.compactMap { id, _, deliveryStatus in
+            if let reason = deliveryStatus.disabledReason {
                 return Obstacle("event-endpoint-disabled", "The endpoint \(id) gets no events: \(reason).")
             }
-            guard standing.isCircuitOpen, let failure = standing.failure else { return nil }
+            guard deliveryStatus.isCircuitOpen, let failure = deliveryStatus.failure else { return nil }
             return Obstacle("event-endpoint-failing", "The endpoint \(id) takes no events: \(failure)")
         }
     }
 
     /// For the metrics.
     package var gauges: [Gauge] {
-        let (now, standings) = (parts.runtime.clock.now(), ordered)
-        func samples(_ value: (EndpointWorker.Standing) -> Double) -> [Gauge.Sample] {
-            standings.map { .init(value($0.standing), labels: [("endpoint", $0.id)]) }
+        let (now, deliveryStatuses) = (parts.runtime.clock.now(), ordered)
+        func samples(_ value: (EndpointWorker.Status) -> Double) -> [Gauge.Sample] {
+            deliveryStatuses.map { .init(value($0.deliveryStatus), labels: [("endpoint", $0.id)]) }
         }
         return [
             Gauge(
@@ -278,8 +278,8 @@ extension EventDeliverer {
             Gauge(
                 "offer_signer_event_oldest_retry_seconds",
                 help: "Seconds since the first attempt of the oldest of them",
-                samples { standing in
-                    standing.oldestFirstAttemptAt.map { Double(now.milliseconds - $0.milliseconds) / 1000 } ?? 0
+                samples { deliveryStatus in
+                    deliveryStatus.oldestFirstAttemptAt.map { Double(now.milliseconds - $0.milliseconds) / 1000 } ?? 0
                 }
             ),
             Gauge(
@@ -290,10 +290,10 @@ extension EventDeliverer {
             Gauge(
                 "offer_signer_event_endpoint_state",
                 help: "1 for the state that an endpoint is in, 0 for the others",
-                standings.flatMap { id, kind, standing in
+                deliveryStatuses.flatMap { id, kind, deliveryStatus in
                     EndpointReport.State.allCases.filter { $0 != .starting }.map { state in
                         let labels = [("endpoint", id), ("kind", kind.rawValue), ("state", state.rawValue)]
-                        return .init(standing.state == state ? 1 : 0, labels: labels)
+                        return .init(deliveryStatus.state == state ? 1 : 0, labels: labels)
                     }
                 }
             ),

@@ -248,8 +248,8 @@ final class StreamSession {
         context.store(body, of: stream.id)
     }
 
-    var standing: EndpointWorker.Standing {
-        EndpointWorker.Standing(
+    var deliveryStatus: EndpointWorker.Status {
+        EndpointWorker.Status(
             backlog: max(0, logSize - next),
             retrying: failing == nil ? 0 : 1,
             oldestFirstAttemptAt: failing?.firstAttemptAt,

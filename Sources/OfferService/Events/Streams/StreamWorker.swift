@@ -8,7 +8,7 @@ import TransparencyLog
 protocol EventWorker: Sendable {
     var id: String { get }
     var kind: EndpointReport.Kind { get }
-    var standing: EndpointWorker.Standing { get }
+    var deliveryStatus: EndpointWorker.Status { get }
     func start()
     /// Begins no more.
     func stop()
@@ -22,7 +22,7 @@ final class StreamWorker: EventWorker {
     private let context: DeliveryContext
     private let isStopping = Guarded(false)
     private let hasEnded = Guarded(false)
-    private let state = Guarded(EndpointWorker.Standing())
+    private let state = Guarded(EndpointWorker.Status())
 
     init(_ stream: LogStream, _ context: DeliveryContext) {
         self.stream = stream
@@ -31,7 +31,7 @@ final class StreamWorker: EventWorker {
 
     var id: String { stream.id }
     var kind: EndpointReport.Kind { stream.kind }
-    var standing: EndpointWorker.Standing { state.withLock { $0 } }
+    var deliveryStatus: EndpointWorker.Status { state.withLock { $0 } }
 
     func start() {
         NamedThread.start(named: "log-stream") { [self] in
@@ -59,8 +59,8 @@ final class StreamWorker: EventWorker {
                     let current = if let session { session } else { try begin(term) }
                     session = current
                     try current.step()
-                    let standing = current.standing
-                    state.withLock { $0 = standing }
+                    let deliveryStatus = current.deliveryStatus
+                    state.withLock { $0 = deliveryStatus }
                     pause = current.hasMore ? 0 : 200_000
                 } catch {
                     noteUnreadable(error)

@@ -83,7 +83,7 @@ extension RecordCalls {
             readers: readers,
             reads: reads,
             settings: { [configuration = writing.configuration] in configuration.loaded.events },
-            standings: { [deliverer = assembly.events] in deliverer.standings }
+            deliveryStatuses: { [deliverer = assembly.events] in deliverer.deliveryStatuses }
         )
     }
 }

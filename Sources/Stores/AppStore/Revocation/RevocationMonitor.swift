@@ -76,13 +76,13 @@ package final class RevocationMonitor: Sendable {
     package func check(_ chain: VerifiedChain, at unixSeconds: Int64) throws(SignedDataError) {
         let now = uptime.milliseconds
         let subjects = RevocationSubject.of(chain)
-        let (standings, due) = state.withLock { state in
+        let (states, due) = state.withLock { state in
             let met = subjects.map { state.table.meet($0, at: now, unixSeconds: unixSeconds) }
-            return (met.map(\.standing), zip(subjects, met).filter(\.1.isToBeAsked).map(\.0))
+            return (met.map(\.state), zip(subjects, met).filter(\.1.isToBeAsked).map(\.0))
         }
         for subject in due { begin(subject) }
-        if let revoked = standings.firstIndex(of: .revoked) { throw .chain(.revoked(subjects[revoked].role)) }
-        if policy == .required && standings.contains(.unknown) { throw .revocationUnknown }
+        if let revoked = states.firstIndex(of: .revoked) { throw .chain(.revoked(subjects[revoked].role)) }
+        if policy == .required && states.contains(.unknown) { throw .revocationUnknown }
     }
 
     /// Asks again where it is time to.
@@ -110,8 +110,8 @@ package final class RevocationMonitor: Sendable {
             $0.table.settle(subject, result, at: now, unixSeconds: unixSeconds, jitter: jitter)
         }
         guard let (before, after) = change else { return }
-        if after.standing(at: unixSeconds) == .revoked {
-            guard before.standing(at: unixSeconds) != .revoked else { return }
+        if after.state(at: unixSeconds) == .revoked {
+            guard before.state(at: unixSeconds) != .revoked else { return }
             tell(.error, "a certificate has been revoked; what is signed under it is refused", of: subject)
         } else if let failure = after.failure {
             guard before.failure != failure else { return }
@@ -154,7 +154,7 @@ extension RevocationMonitor {
         let unixSeconds = clock.now().seconds
         return records.compactMap { subject, record -> Obstacle? in
             let name = "the \(subject.role.rawValue) certificate sha256:\(subject.certificate.fingerprint.hex)"
-            switch record.standing(at: unixSeconds) {
+            switch record.state(at: unixSeconds) {
             case .good: return nil
             case .revoked:
                 return Obstacle("certificate-revoked", "\(name) has been revoked; what is signed under it is refused")
@@ -174,12 +174,12 @@ extension RevocationMonitor {
     package var gauges: [Gauge] {
         let (now, unixSeconds) = (uptime.milliseconds, clock.now().seconds)
         let records = records
-        let standings = [CertificateRole.leaf, .intermediate].flatMap { role in
-            RevocationRecord.Standing.allCases.map { standing in
-                let count = records.count { $0.key.role == role && $0.value.standing(at: unixSeconds) == standing }
+        let states = [CertificateRole.leaf, .intermediate].flatMap { role in
+            RevocationRecord.State.allCases.map { state in
+                let count = records.count { $0.key.role == role && $0.value.state(at: unixSeconds) == state }
                 return Gauge.Sample(
                     Double(count),
-                    labels: [("certificate", role.rawValue), ("standing", standing.rawValue)]
+                    labels: [("certificate", role.rawValue), ("state", state.rawValue)]
                 )
             }
         }
@@ -197,7 +197,7 @@ extension RevocationMonitor {
             Gauge(
                 "offer_signer_revocation_certificates",
                 help: "Certificates of the App Store's chains, by what OCSP responders say of them",
-                standings
+                states
             ),
             Gauge(
                 "offer_signer_revocation_answer_age_seconds",

@@ -6,7 +6,7 @@ import Cryptography
 /// Pure. `now`, in milliseconds of a clock that does not jump, says when to ask. `unixSeconds`, in seconds since 1970
 /// UTC, decides how long an answer is valid.
 struct RevocationRecord: Sendable {
-    enum Standing: String, CaseIterable, Hashable, Sendable {
+    enum State: String, CaseIterable, Hashable, Sendable {
         case good, revoked
         /// No responder has answered yet or recently, or it does not know the certificate.
         case unknown
@@ -33,7 +33,7 @@ struct RevocationRecord: Sendable {
         usedAt = now
     }
 
-    func standing(at unixSeconds: Int64) -> Standing {
+    func state(at unixSeconds: Int64) -> State {
         switch status {
         case .good(let end): unixSeconds < end ? .good : .unknown
         case .revoked: .revoked

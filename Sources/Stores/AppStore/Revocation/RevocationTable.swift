@@ -30,13 +30,13 @@ struct RevocationTable: Sendable {
         _ subject: RevocationSubject,
         at now: Int64,
         unixSeconds: Int64
-    ) -> (standing: RevocationRecord.Standing, isToBeAsked: Bool) {
+    ) -> (state: RevocationRecord.State, isToBeAsked: Bool) {
         if records[subject] == nil { makeRoom(at: unixSeconds) }
         var record = records[subject] ?? RevocationRecord(at: now)
         defer { records[subject] = record }
         record.usedAt = now
         let isToBeAsked = record.claim(at: now)
-        return (record.standing(at: unixSeconds), isToBeAsked)
+        return (record.state(at: unixSeconds), isToBeAsked)
     }
 
     mutating func settle(
@@ -66,7 +66,7 @@ struct RevocationTable: Sendable {
         guard records.count >= capacity else { return }
         let oldest = records.min { first, second in
             let order = [first, second].map {
-                ($0.value.standing(at: unixSeconds) == .revoked ? 1 : 0, $0.value.usedAt)
+                ($0.value.state(at: unixSeconds) == .revoked ? 1 : 0, $0.value.usedAt)
             }
             return order[0] < order[1]
         }

@@ -136,10 +136,10 @@ extension PlayCatalogs {
         let entries = playCatalogs.flatMap { playCatalog in
             let unusable = playCatalog.unusableCount
             let all = playCatalog.subscriptions.count + playCatalog.offers.count + playCatalog.strays.count
-            return [("usable", all - unusable), ("unusable", unusable)].map { standing, count in
+            return [("usable", all - unusable), ("unusable", unusable)].map { state, count in
                 Gauge.Sample(
                     Double(count),
-                    labels: [("package", playCatalog.packageName.text), ("standing", standing)]
+                    labels: [("package", playCatalog.packageName.text), ("state", state)]
                 )
             }
         }

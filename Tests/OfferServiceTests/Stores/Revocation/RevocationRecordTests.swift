@@ -35,8 +35,8 @@ struct RevocationRecordTests {
     @Test
     func `an answer holds to its end and no longer`() {
         let record = settled(.success(.good(validUntil: Self.instant + 600)))
-        #expect(record.standing(at: Self.instant + 599) == .good)
-        #expect(record.standing(at: Self.instant + 600) == .unknown)
+        #expect(record.state(at: Self.instant + 599) == .good)
+        #expect(record.state(at: Self.instant + 600) == .unknown)
     }
 
     @Test(arguments: [(600, 300), (86_400, 3600), (20, 60)])
@@ -58,7 +58,7 @@ struct RevocationRecordTests {
             #expect(record.claim(at: now + seconds * 500 - 1) == false)
             now += seconds * 500
         }
-        #expect(record.standing(at: Self.instant + 1) == .good)
+        #expect(record.state(at: Self.instant + 1) == .good)
         #expect(record.claim(at: now) == true)
         record.settle(.success(.good(validUntil: Self.instant + 600)), at: now, unixSeconds: Self.instant, jitter: 0)
         #expect(record.failure == nil)
@@ -78,14 +78,14 @@ struct RevocationRecordTests {
         #expect(record.claim(at: 1 << 50) == false)
         record.settle(.success(.good(validUntil: Self.instant + 600)), at: 1, unixSeconds: Self.instant, jitter: 0)
         record.settle(.failure(Self.failure), at: 2, unixSeconds: Self.instant, jitter: 0)
-        #expect(record.standing(at: Self.instant) == .revoked)
+        #expect(record.state(at: Self.instant) == .revoked)
     }
 
     @Test
     func `a responder that does not know the certificate takes back what it said`() {
         var record = settled(.success(.good(validUntil: Self.instant + 600)))
         record.settle(.success(.unknown(validUntil: Self.instant + 600)), at: 0, unixSeconds: Self.instant, jitter: 0)
-        #expect(record.standing(at: Self.instant) == .unknown)
+        #expect(record.state(at: Self.instant) == .unknown)
         #expect(record.failure == "unknown")
         #expect(record.claim(at: 15_000) == true)
     }

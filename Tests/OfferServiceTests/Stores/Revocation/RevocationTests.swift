@@ -22,7 +22,7 @@ struct RevocationTests {
         #expect(try place.requests == 2)
         let page = place.metrics.text(gauges: place.monitor.gauges)
         #expect(page.contains(#"offer_signer_ocsp_questions_total{certificate="leaf",outcome="good"} 1"#))
-        #expect(page.contains(#"offer_signer_revocation_certificates{certificate="intermediate",standing="good"} 1"#))
+        #expect(page.contains(#"offer_signer_revocation_certificates{certificate="intermediate",state="good"} 1"#))
         #expect(page.contains("offer_signer_revocation_answer_age_seconds{certificate=\"leaf\",sha256=\""))
     }
 
@@ -182,7 +182,7 @@ struct RevocationTests {
             }
         }
         #expect(Set(table.records.keys) == [subjects[0], subjects[7], subjects[8]])
-        #expect(table.meet(subjects[0], at: 20, unixSeconds: instant).standing == .revoked)
+        #expect(table.meet(subjects[0], at: 20, unixSeconds: instant).state == .revoked)
         #expect(table.due(at: 1 << 40, unixSeconds: chain.notAfter + 1 << 40).isEmpty)
         #expect(table.records.isEmpty, "expired ones are forgotten")
     }
