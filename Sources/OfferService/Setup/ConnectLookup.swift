@@ -44,7 +44,7 @@ package struct ConnectLookup {
         do { token = try key.signed(key.unsignedToken(at: clock.now()).token) } catch { throw SetupError("\(error)") }
         do { try client.start() } catch { throw SetupError("\(error)") }
         defer { client.stop() }
-        let api = AppStoreConnectAPI(transport: client, origin: origin, token: token)
+        let api = AppStoreConnectAPI(AuthorizedServer(transport: client, origin: origin, token: token))
         let done = DispatchSemaphore(value: 0)
         let outcome = Guarded<Result<ConnectApp?, AppStoreConnectError>>(.success(nil))
         Task {

@@ -188,6 +188,6 @@ package struct PerformanceTestSession: Sendable {
     }
 
     private func api(_ token: SignedToken) -> RetentionMessagingAPI {
-        RetentionMessagingAPI(transport: client, origin: origin, token: token.text)
+        RetentionMessagingAPI(AuthorizedServer(transport: client, origin: origin, token: token.text))
     }
 }

@@ -9,19 +9,10 @@ package import OfferDomain
 ///
 /// Source: Apple, [App Store Connect API](https://developer.apple.com/documentation/appstoreconnectapi).
 package struct AppStoreConnectAPI: Sendable {
-    let transport: any Transport
-    let origin: Origin
-    let token: String
+    private let server: AuthorizedServer
 
-    /// - Parameters:
-    ///   - transport: Sends the requests.
-    ///   - origin: The server.
-    ///   - token: The bearer token of each request.
-    package init(transport: any Transport, origin: Origin, token: String) {
-        (self.transport, self.origin, self.token) = (transport, origin, token)
-    }
+    package init(_ server: AuthorizedServer) { self.server = server }
 
-    private static let limits = JSONLimits(maximumBytes: 4_194_304, maximumDepth: 32, maximumNodes: 262_144)
     /// Pages of one list; of 200 resources each.
     private static let mostPages = 20
 
@@ -68,9 +59,7 @@ package struct AppStoreConnectAPI: Sendable {
         _ path: [String],
         _ query: [(name: String, value: String)]
     ) async throws(AppStoreConnectError) -> (data: [ConnectResource], included: [ConnectResource]) {
-        var headers = HeaderFields()
-        headers.append("Authorization", "Bearer \(token)")
-        headers.append("Accept", "application/json")
+        let (origin, headers) = (server.origin, server.headers)
         var (data, included): ([ConnectResource], [ConnectResource]) = ([], [])
         var request: ClientRequest
         do { request = try ClientRequest(.get, origin, path: path, query: query, headers: headers) } catch {
@@ -91,14 +80,14 @@ package struct AppStoreConnectAPI: Sendable {
 
     private func answer(to request: ClientRequest) async throws(AppStoreConnectError) -> JSONObject {
         let response: ClientResponse
-        do { response = try await transport.send(request) } catch { throw .notReached(error) }
+        do { response = try await server.transport.send(request) } catch { throw .notReached(error) }
         switch response.status {
         case 200: break
         case 401: throw .refused
         case 403: throw .forbidden
         default: throw .failed(status: response.status)
         }
-        guard let object = (try? JSONDocument(response.body, limits: Self.limits))?.root.object else {
+        guard let object = AuthorizedServer.object(in: response) else {
             throw .failed(status: 200)
         }
         return object

@@ -25,7 +25,7 @@ extension LiveCheck {
         } catch {
             return .notAsked(reason: "\(error)")
         }
-        let api = AppStoreConnectAPI(transport: client, origin: connectOrigin, token: token)
+        let api = AppStoreConnectAPI(AuthorizedServer(transport: client, origin: connectOrigin, token: token))
         do {
             return .read(try await api.app(app.bundleID))
         } catch {

@@ -15,7 +15,9 @@ extension LiveCheck {
         guard let shown = loaded.catalog.retention(of: app.bundleID) else { return [] }
         var entries: [RetentionMessagingReport.Entry] = []
         for answer in answers where answer.isAccepted {
-            let api = RetentionMessagingAPI(transport: client, origin: answer.origin, token: token.text)
+            let api = RetentionMessagingAPI(
+                AuthorizedServer(transport: client, origin: answer.origin, token: token.text)
+            )
             let outcome = await RetentionSetupReading(api: api, environment: answer.environment).setup(shown)
             entries.append(.init(app.bundleID, in: answer.environment, shown: shown, outcome: outcome))
         }

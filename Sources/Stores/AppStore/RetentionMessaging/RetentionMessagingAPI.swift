@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import HTTP
+import HTTP
 import JSON
 package import OfferDomain
 
@@ -7,19 +7,10 @@ package import OfferDomain
 ///
 /// Source: Apple, [Retention Messaging API](https://developer.apple.com/documentation/retentionmessaging).
 package struct RetentionMessagingAPI: Sendable {
-    let transport: any Transport
-    let origin: Origin
-    let token: String
+    private let server: AuthorizedServer
 
-    /// - Parameters:
-    ///   - transport: Sends the requests.
-    ///   - origin: The server.
-    ///   - token: The bearer token of each request.
-    package init(transport: any Transport, origin: Origin, token: String) {
-        (self.transport, self.origin, self.token) = (transport, origin, token)
-    }
+    package init(_ server: AuthorizedServer) { self.server = server }
 
-    private static let limits = JSONLimits(maximumBytes: 4_194_304, maximumDepth: 32, maximumNodes: 262_144)
     private static let timeoutMilliseconds = 10_000
 
     /// The messages that were uploaded, with their states.
@@ -96,25 +87,23 @@ package struct RetentionMessagingAPI: Sendable {
         _ path: [String],
         body: [UInt8] = []
     ) async throws(RetentionMessagingError) -> JSONObject {
-        var headers = HeaderFields()
-        headers.append("Authorization", "Bearer \(token)")
-        headers.append("Accept", "application/json")
+        var headers = server.headers
         if !body.isEmpty { headers.append("Content-Type", "application/json") }
         let response: ClientResponse
         do throws(ClientError) {
             var request = try ClientRequest(
                 method,
-                origin,
+                server.origin,
                 path: ["inApps", "v1", "messaging"] + path,
                 headers: headers
             )
             request.body = body
             request.timeoutMilliseconds = Self.timeoutMilliseconds
-            response = try await transport.send(request)
+            response = try await server.transport.send(request)
         } catch {
             throw .notReached(error)
         }
-        let object = (try? JSONDocument(response.body, limits: Self.limits))?.root.object
+        let object = AuthorizedServer.object(in: response)
         if let error = RetentionMessagingError(status: response.status, code: object?["errorCode"]?.integer) {
             throw error
         }
