@@ -43,13 +43,9 @@ package struct AppStoreSignedDataReader: Sendable {
         AppStoreSignedDataReader(apps: apps.filter { $0.bundleID == bundleID }, authenticator: authenticator)
     }
 
-    /// Reads a signed transaction; one signed before `notSignedBefore` is too old.
-    package func transaction(
-        _ jws: [UInt8],
-        at now: Timestamp,
-        notSignedBefore: Timestamp? = nil
-    ) throws(SignedDataFault) -> AppStoreTransaction {
-        try AppStoreTransaction(payload: payload(of: jws, as: .transaction, at: now), check(now, notSignedBefore))
+    /// Reads a signed transaction.
+    package func transaction(_ jws: [UInt8], at now: Timestamp) throws(SignedDataFault) -> AppStoreTransaction {
+        try AppStoreTransaction(payload: payload(of: jws, as: .transaction, at: now), check(now))
     }
 
     /// Reads a signed renewal info that goes with one of `transactions`, which this reader has read.
@@ -57,47 +53,42 @@ package struct AppStoreSignedDataReader: Sendable {
         _ jws: [UInt8],
         pairedWith transactions: [AppStoreTransaction],
         _ pairing: RenewalPairing,
-        at now: Timestamp,
-        notSignedBefore: Timestamp? = nil
+        at now: Timestamp
     ) throws(SignedDataFault) -> AppStoreRenewalInfo {
         try AppStoreRenewalInfo(
             payload: payload(of: jws, as: .renewalInfo, at: now),
             pairedWith: transactions,
             pairing,
-            check(now, notSignedBefore)
+            check(now)
         )
     }
 
     /// Reads the app transaction: which version of the app the customer first had, and when.
-    package func appTransaction(
-        _ jws: [UInt8],
-        at now: Timestamp,
-        notSignedBefore: Timestamp? = nil
-    ) throws(SignedDataFault) -> AppTransaction {
-        try AppTransaction(payload: payload(of: jws, as: .appTransaction, at: now), check(now, notSignedBefore))
+    package func appTransaction(_ jws: [UInt8], at now: Timestamp) throws(SignedDataFault) -> AppTransaction {
+        try AppTransaction(payload: payload(of: jws, as: .appTransaction, at: now), check(now))
     }
 
     /// Reads a notification, and leaves the JWS inside it as they are; ``evidence(of:at:)`` reads those.
-    package func notification(
-        _ jws: [UInt8],
-        at now: Timestamp,
-        notSignedBefore: Timestamp? = nil
-    ) throws(SignedDataFault) -> AppStoreNotification {
+    package func notification(_ jws: [UInt8], at now: Timestamp) throws(SignedDataFault) -> AppStoreNotification {
         let most = Self.maximumNotificationBytes
         let payload = try payload(of: jws, as: .notification, at: now, maximumBytes: most)
-        return try AppStoreNotification(payload: payload, check(now, notSignedBefore))
+        return try AppStoreNotification(payload: payload, check(now))
     }
 
-    /// Reads a question of Apple's Retention Messaging, which is about one customer and wants an answer at once.
+    /// Reads a real-time request of Apple's Retention Messaging about one customer; one signed before
+    /// `notSignedBefore` is too old.
     package func realtimeRequest(
         _ jws: [UInt8],
         at now: Timestamp,
         notSignedBefore: Timestamp? = nil
     ) throws(SignedDataFault) -> RealtimeRequest {
-        try RealtimeRequest(payload: payload(of: jws, as: .realtimeRequest, at: now), check(now, notSignedBefore))
+        try RealtimeRequest(
+            payload: payload(of: jws, as: .realtimeRequest, at: now),
+            check(now, notSignedBefore: notSignedBefore)
+        )
     }
 
-    private func check(_ now: Timestamp, _ notSignedBefore: Timestamp?) -> ClaimCheck {
+    private func check(_ now: Timestamp, notSignedBefore: Timestamp? = nil) -> ClaimCheck {
         ClaimCheck(apps: apps, now: now, notSignedBefore: notSignedBefore)
     }
 

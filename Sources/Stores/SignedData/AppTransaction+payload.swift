@@ -47,7 +47,7 @@ extension RealtimeRequest {
             environment: environment
         )
         self.appAppleID = appAppleID
-        // Nobody needs the instant, but a request from another time is refused.
+        // The instant is checked and not kept: a request from another time is refused.
         _ = try check.signedAt(reader)
     }
 }

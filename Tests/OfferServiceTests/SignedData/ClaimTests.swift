@@ -94,11 +94,10 @@ enum SignedKind: String, CaseIterable {
     func read(
         _ payload: PayloadText,
         by reader: AppStoreSignedDataReader,
-        at now: Timestamp = PayloadText.now,
-        notSignedBefore: Timestamp? = nil
+        at now: Timestamp = PayloadText.now
     ) throws {
         switch self {
-        case .transaction: _ = try reader.transaction(payload.jws, at: now, notSignedBefore: notSignedBefore)
+        case .transaction: _ = try reader.transaction(payload.jws, at: now)
         case .renewalInfo:
             let transaction = try reader.transaction(PayloadText.transaction.jws, at: PayloadText.now)
             let sandbox = try reader.transaction(
@@ -109,14 +108,13 @@ enum SignedKind: String, CaseIterable {
                 payload.jws,
                 pairedWith: [sandbox.environment == transaction.environment ? transaction : sandbox],
                 .byTransaction,
-                at: now,
-                notSignedBefore: notSignedBefore
+                at: now
             )
-        case .appTransaction: _ = try reader.appTransaction(payload.jws, at: now, notSignedBefore: notSignedBefore)
-        case .realtimeRequest: _ = try reader.realtimeRequest(payload.jws, at: now, notSignedBefore: notSignedBefore)
+        case .appTransaction: _ = try reader.appTransaction(payload.jws, at: now)
+        case .realtimeRequest: _ = try reader.realtimeRequest(payload.jws, at: now)
         case .notification, .summary, .token, .appData:
             let whole = PayloadText.notification(String(pointer.dropFirst()), payload)
-            _ = try reader.notification(whole.jws, at: now, notSignedBefore: notSignedBefore)
+            _ = try reader.notification(whole.jws, at: now)
         }
     }
 
@@ -247,20 +245,28 @@ struct ClaimTests {
     }
 
     @Test(arguments: SignedKind.allCases)
-    func `takes five minutes of skew and no more, and nothing older than asked for`(kind: SignedKind) {
+    func `takes five minutes of skew and no more`(kind: SignedKind) {
         // A notification is signed a hundred seconds after the rest.
         let signedAt = Timestamp(
             milliseconds: kind.pointer.isEmpty ? 1_772_366_000_000 : 1_772_366_100_000
         )
         let earliest = signedAt.adding(minutes: -5)
         #expect(throws: Never.self) {
-            try kind.read(kind.payload, by: reader, at: earliest, notSignedBefore: signedAt)
+            try kind.read(kind.payload, by: reader, at: earliest)
         }
         #expect(throws: SignedDataFault.signedInFuture) {
             try kind.read(kind.payload, by: reader, at: earliest.adding(milliseconds: -1))
         }
+    }
+
+    @Test func `takes no real-time request that is older than asked for`() {
+        let jws = SignedKind.realtimeRequest.payload.jws
+        let signedAt = Timestamp(milliseconds: 1_772_366_000_000)
+        #expect(throws: Never.self) {
+            try reader.realtimeRequest(jws, at: PayloadText.now, notSignedBefore: signedAt)
+        }
         #expect(throws: SignedDataFault.tooOld) {
-            try kind.read(kind.payload, by: reader, notSignedBefore: signedAt.adding(milliseconds: 1))
+            try reader.realtimeRequest(jws, at: PayloadText.now, notSignedBefore: signedAt.adding(milliseconds: 1))
         }
     }
 
