@@ -2,7 +2,7 @@
 
 // The sentences about each fault, for people.
 extension SignatureFault {
-    /// Who has to correct it.
+    /// The side that has to correct the fault.
     package var place: Place { text.place }
     /// What shows it, as the end of a sentence about the signature.
     package var because: String { text.because }

@@ -7,7 +7,7 @@ package struct RequestTarget: Sendable {
     /// What follows the first `?`; `nil` without a `?`.
     package let query: [UInt8]?
 
-    /// A target whose parts were split already.
+    /// A target that was split into its parts already.
     package init(path: [UInt8], query: [UInt8]? = nil) {
         self.path = path
         self.query = query

@@ -72,7 +72,7 @@ package struct Deadlines: Hashable, Sendable {
     /// From ``Server/stop()`` to the end of the last request.
     package var drain = Duration.seconds(10)
 
-    /// The defaults, each of which may be changed afterwards.
+    /// The default deadlines; the caller may change each.
     package init() {}
 
     /// How often they are looked at.

@@ -43,7 +43,7 @@ extension AuditEntry {
         }
     }
 
-    /// What happened to a private key, and what was signed with it besides decisions.
+    /// The members of events about private keys and about what they sign besides decisions.
     private static func details(ofKey event: AuditEvent) -> [Member] {
         switch event {
         case .keyLoaded(let keyID, let digest, let status):
@@ -68,7 +68,7 @@ extension AuditEntry {
         }
     }
 
-    /// What happened to the records themselves, and who read them.
+    /// The members of events about the records themselves and about their readers.
     private static func details(ofRecords event: AuditEvent) -> [Member] {
         switch event {
         case .logRestarted(let previous):

@@ -305,7 +305,7 @@ package enum LedgerSchema {
         """,
     ]
 
-    /// The customers that account IDs of Google Play stand for.
+    /// The customers that account IDs of Google Play name.
     private static let googlePlay: [StaticString] = [
         """
         CREATE TABLE google_play_accounts (

@@ -14,7 +14,7 @@ struct Reached<Key: Hashable> {
         for key in keys where all.count < limit && known.insert(key).inserted { all.append(key) }
     }
 
-    /// One that was not walked from yet.
+    /// The next key from which links are still to be followed.
     mutating func next() -> Key? {
         guard position < all.count else { return nil }
         defer { position += 1 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What signed data of the App Store says of itself: of which app it is, and where and when Apple signed it.
+/// The app, environment and time that signed data of the App Store names.
 package struct SignedDataClaims: Hashable, Sendable {
     /// The bundle ID that Apple signed; it belongs to a configured app.
     package let bundleID: BundleID

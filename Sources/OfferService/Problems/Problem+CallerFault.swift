@@ -4,7 +4,7 @@ import Cryptography
 import JSON
 import ServiceRuntime
 
-/// Problems with who asks, and what they may ask for.
+/// Problems with the caller and with what it may ask for.
 extension Problem {
     init(_ fault: CallerFault) {
         switch fault {
@@ -80,7 +80,7 @@ extension Problem {
         mismatches = [Mismatch(pointer: app.pointer, offset: 0, message: "is outside this caller's scope")]
     }
 
-    /// Without the reason, which only the log has: it would help those who forge tokens.
+    /// Leaves the reason out, because it would help to forge tokens; the log has it.
     ///
     /// Source: RFC 6750 section 3.1.
     private init(_ fault: TokenFault, _ nonce: String?) {

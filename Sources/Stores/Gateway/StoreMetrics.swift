@@ -41,7 +41,7 @@ package enum StoreMetric: Hashable, Sendable {
     }
 }
 
-/// What is asked of a store, as metrics tell it apart.
+/// An endpoint of a store, as metrics name it.
 package struct StoreEndpoint: Hashable, Sendable {
     /// `app-store` or `google-play`.
     package let store: String

@@ -364,7 +364,7 @@ extension Committer {
         }
     }
 
-    /// Undoes a batch, and gives up a connection whose state is unknown.
+    /// Undoes a batch, and closes the connection if its state is unknown.
     private func undo(_ writer: inout LedgerWriter?, after error: LedgerError) {
         writer?.rollback()
         guard error.needsNewConnection else { return }

@@ -47,7 +47,7 @@ package enum Metric: Hashable, Sendable {
     case eventDeliveries(endpoint: String, outcome: String)
     /// Reloads of the configuration.
     case reloads(succeeded: Bool)
-    /// What stores are asked and what they send.
+    /// Requests to stores and what stores send.
     case store(StoreMetric)
     /// Offers withheld from eligible customers because the offer is not set up correctly at the store.
     case authorizationFaults(offer: String, fault: String)

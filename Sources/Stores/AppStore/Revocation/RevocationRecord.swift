@@ -43,7 +43,7 @@ struct RevocationRecord: Sendable {
 
     /// Whether the caller must ask now and then call ``settle(_:at:unixSeconds:jitter:)``.
     ///
-    /// Only one caller at a time must.
+    /// Only one caller at a time must ask.
     mutating func claim(at now: Int64) -> Bool {
         guard !isBeingAsked, now >= askAt else { return false }
         isBeingAsked = true
