@@ -49,7 +49,7 @@ def customers(path, count, days=365):
     first = (int(time.time() * 1000) // DAY - days - 1) * DAY
 
     def rows():
-        for number, random in enumerate(randoms(26, count)):
+        for number, random in enumerate(randoms(28, count)):
             at = first + number * days * DAY // count
             grant = struct.pack(">Q", at << 16 | 0x7000 | number & 0xFFF) + b"\x80" + random[:7]
             yield random[10:], key, grant, at
@@ -71,7 +71,7 @@ def customers(path, count, days=365):
 def customers_on_server(cluster, database, count, days=365):
     """The same on a PostgreSQL server, made by the server itself; all of them are in `grants`."""
     first = (int(time.time() * 1000) // DAY - days - 1) * DAY
-    subject = "substring(sha256(int8send(n)) FOR 16)"
+    subject = "substring(sha256(int8send(n)) FOR 18)"
     at = f"{first} + n * {days * DAY} / {count}"
     grant = f"int8send((({at}) << 16) | 28672 | (n & 4095)) || '\\x80' || substring(sha256(int8send(-n)) FOR 7)"
     key = "(SELECT offer_key FROM granted_offers WHERE rule = 'winback')"

@@ -77,20 +77,16 @@ package struct KeyTables: Sendable {
         }
     }
 
-    /// Removes the rows with a key that meets the condition.
-    ///
-    /// The condition names the key `:key`. An empty key never matches.
+    /// Removes the rows with a key that has these bytes, and no more, after the first `count`.
     package func removeRows(
-        where condition: StaticString,
-        _ values: [SQLValue],
+        endingIn bytes: [UInt8],
+        after count: Int,
         _ connection: any DatabaseConnection
     ) throws(StorageError) {
         for table in tables where !table.removed.isEmpty {
-            let tests = table.removed.map { column in
-                "length(\(column)) > 0 AND \(condition.description.replacing(":key", with: column))"
-            }
+            let tests = table.removed.map { "substr(\($0), \(count + 1)) = ?" }
             let text = "DELETE FROM \(table.name) WHERE \(tests.joined(separator: " OR "))"
-            try connection.run(SQL(.keeping(text), tests.flatMap { _ in values }))
+            try connection.run(SQL(.keeping(text), tests.map { _ in .blob(bytes) }))
         }
     }
 }

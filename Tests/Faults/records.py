@@ -83,7 +83,7 @@ class SQLiteRecords:
             # Behind the rows that the entries have already; each entry has room for 128 more.
             if customers > 128 * entries:
                 return None
-            rows = (((first + number % entries) * 256 + 128 + number // entries, os.urandom(16), offer, grant)
+            rows = (((first + number % entries) * 256 + 128 + number // entries, os.urandom(18), offer, grant)
                     for number in range(customers))
             with database:
                 database.executemany(

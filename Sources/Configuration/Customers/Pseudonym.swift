@@ -4,7 +4,7 @@ import OfferDomain
 
 /// What the ledger and the records hold instead of a customer's id: HMAC-SHA256 under a secret of the team.
 package struct Pseudonym: Hashable, Sendable {
-    /// What the ledger counts under: the first 16 bytes.
+    /// What the ledger counts under: the first 16 bytes and the tag of the secret; see ``LedgerKey``.
     package let ledgerKey: [UInt8]
     /// How records write it: `hmac:EPOCH:` and all 32 bytes in base64url without padding.
     package let recordText: [UInt8]
@@ -37,24 +37,24 @@ package struct CustomerEpoch: Sendable {
     package let name: String
     private let key: HMACKey
     private let prefix: [UInt8]
+    /// 16 bytes that tell this secret from every other, and nothing of it.
+    package let checkValue: [UInt8]
+    /// What ends every key that was made with this secret.
+    private let tag: [UInt8]
 
     /// `name` must be one; see ``isName(_:)``.
     package init(name: String, key: HMACKey) {
         self.name = name
         self.key = key
         prefix = Array("hmac:\(name):".utf8)
+        // No message of a pseudonym begins with a zero byte, since an app's name comes first.
+        checkValue = Array(key.authenticationCode(for: Array("\0epoch \(name)".utf8))[..<16])
+        tag = LedgerKey.tag(ofSecret: checkValue)
     }
 
     /// Whether a text may name an epoch: 1 to 16 ASCII letters or digits.
     package static func isName(_ text: String) -> Bool {
         (1...16).contains(text.utf8.count) && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-    }
-
-    /// 16 bytes that tell this secret from every other, and nothing of it.
-    ///
-    /// No message of a pseudonym begins with a zero byte, since an app's name comes first.
-    package var checkValue: [UInt8] {
-        Array(key.authenticationCode(for: Array("\0epoch \(name)".utf8))[..<16])
     }
 
     /// Whether the two are one secret under two names.
@@ -69,7 +69,7 @@ package struct CustomerEpoch: Sendable {
         recordText.reserveCapacity(prefix.count + 43)
         recordText.append(contentsOf: prefix)
         Base64.appendURL(code, to: &recordText)
-        return Pseudonym(ledgerKey: Array(code[..<16]), recordText: recordText)
+        return Pseudonym(ledgerKey: code[..<LedgerKey.digestBytes] + tag, recordText: recordText)
     }
 
     /// No app has an empty name, and ``checkValue`` goes on with another byte.
@@ -79,5 +79,11 @@ package struct CustomerEpoch: Sendable {
 
     func code(_ use: Pseudonyms.Use, _ message: [UInt8], in app: AppName) -> [UInt8] {
         key.authenticationCode(for: Array(app.text.utf8) + [0, use.rawValue, 0x3A] + message)
+    }
+
+    /// The code with the tag in it, so that its beginning is a key of the ledger.
+    func taggedCode(_ use: Pseudonyms.Use, _ message: [UInt8], in app: AppName) -> [UInt8] {
+        let code = code(use, message, in: app)
+        return code[..<LedgerKey.digestBytes] + tag + code[LedgerKey.byteCount...]
     }
 }

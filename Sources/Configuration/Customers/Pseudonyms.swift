@@ -72,6 +72,16 @@ package final class Pseudonyms: Sendable {
         newest.code(use, message, in: app)
     }
 
+    /// The same as ``code(_:_:in:)``, where the first 18 bytes are a key of the ledger.
+    package func taggedCode(_ use: Use, _ message: [UInt8], in app: AppName) -> [UInt8] {
+        newest.taggedCode(use, message, in: app)
+    }
+
+    /// The same under the secrets of earlier epochs, the latest first.
+    package func earlierTaggedCodes(_ use: Use, _ message: [UInt8], in app: AppName) -> [[UInt8]] {
+        earlier.map { $0.taggedCode(use, message, in: app) }
+    }
+
     /// The 32 bytes that stand for, or prove, a message that is of no app.
     package func code(_ use: Use, _ message: [UInt8]) -> [UInt8] { newest.code(use, message) }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 package import Storage
 
@@ -72,7 +73,7 @@ package final class CustomerLinks {
     private func insert(_ links: SQL) throws(StorageError) {
         try connection.rows(links) { row in
             // No request asks for keys of other lengths, which only another program can have written.
-            for subject in [row.blob(0), row.blob(1)] where subject.count == GrantOffset.subjectBytes {
+            for subject in [row.blob(0), row.blob(1)] where subject.count == LedgerKey.byteCount {
                 filter.insert(subject)
             }
         }

@@ -179,9 +179,9 @@ extension AuditEntry {
         ]
     }
 
-    /// The key of a pseudonym, as the ledger's tables have it.
+    /// What entries and answers have of a key: the 16 bytes with which its pseudonym begins.
     package static func text(ofKey key: [UInt8]) -> String {
-        String(decoding: Base64.encodeURL(key), as: UTF8.self)
+        String(decoding: Base64.encodeURL(Array(key.prefix(LedgerKey.digestBytes))), as: UTF8.self)
     }
 
     /// The earlier state of a use, and the refund that did not undo it.

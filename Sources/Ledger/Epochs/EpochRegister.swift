@@ -13,6 +13,8 @@ package enum EpochFault: Error, Hashable, Sendable, CustomStringConvertible {
     case fileGone(String)
     /// An epoch is listed before one that began after it.
     case outOfOrder(String, before: String)
+    /// Keys made with the secret of a new epoch could not be told from those of another one.
+    case sameTag(String, as: String)
 
     /// The fault, and what to do, as a part of a sentence for an operator.
     package var description: String {
@@ -31,6 +33,9 @@ package enum EpochFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .outOfOrder(let epoch, let other):
             "epochs \(epoch) and \(other) are in the wrong order: a new one comes first, before those on record, and one "
                 + "that another took over from can't begin again"
+        case .sameTag(let epoch, let other):
+            "the secret of epoch \(epoch) marks its keys with the same two bytes as that of epoch \(other), which happens once "
+                + "in 65,536 times: replace the new file by another random secret"
         }
     }
 }
@@ -67,8 +72,20 @@ package struct EpochRegister {
             case (nil, .some): break
             }
         }
+        faults += sharedTags(pseudonyms, known)
         let destroyed = Set(known.filter { $0.destroyedAt != nil }.map(\.name))
         return faults + pseudonyms.gone.filter { !destroyed.contains($0) }.map(EpochFault.fileGone)
+    }
+
+    /// New secrets whose keys end as those of another one do.
+    private static func sharedTags(_ pseudonyms: Pseudonyms, _ known: [EpochTable.Entry]) -> [EpochFault] {
+        var names: [[UInt8]: String] = [:]
+        for entry in known where entry.destroyedAt == nil { names[entry.keyTag] = entry.name }
+        return pseudonyms.epochs.reversed().compactMap { epoch in
+            let tag = LedgerKey.tag(ofSecret: epoch.checkValue)
+            let other = names.updateValue(epoch.name, forKey: tag) ?? epoch.name
+            return other == epoch.name ? nil : .sameTag(epoch.name, as: other)
+        }
     }
 
     /// Checks that the database's pseudonyms were made with these secrets; begins and records new epochs.

@@ -32,7 +32,7 @@ package struct AppPseudonyms: SubscriptionKeys, Sendable {
         AccountKey(key(of: .appAccountToken(token)))
     }
 
-    /// The 16 bytes that stand for a customer, or for a transaction.
+    /// The key of a customer, or of a transaction.
     package func key(of identity: CustomerIdentity) -> [UInt8] {
         pseudonym(of: identity).ledgerKey
     }

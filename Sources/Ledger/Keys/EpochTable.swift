@@ -19,6 +19,9 @@ package struct EpochTable {
         package let begunAt: Timestamp
         /// When its secret was destroyed; `nil` while there is one.
         package let destroyedAt: Timestamp?
+
+        /// What ends each key that was made with the secret.
+        var keyTag: [UInt8] { LedgerKey.tag(ofSecret: checkValue) }
     }
 
     let connection: any DatabaseConnection

@@ -23,13 +23,13 @@ package struct GooglePlayAccountID: Hashable, Sendable {
     /// 64 of `0-9a-f`.
     package var text: String { bytes.hexadecimal }
 
-    /// The ledger's key for the customer that got this ID: the first 16 bytes.
-    package var key: [UInt8] { Array(bytes[..<16]) }
+    /// The ledger's key for the customer that got this ID: its beginning.
+    package var key: [UInt8] { Array(bytes[..<LedgerKey.byteCount]) }
 }
 
 extension GooglePlayPseudonyms {
     /// The account id of a customer of that name.
     package func accountID(of customer: CustomerIdentity) -> GooglePlayAccountID {
-        GooglePlayAccountID(bytes: pseudonyms.code(.accountID, customer.capBytes, in: app))
+        GooglePlayAccountID(bytes: pseudonyms.taggedCode(.accountID, customer.capBytes, in: app))
     }
 }

@@ -48,14 +48,14 @@ package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
     /// The name of the epoch in force.
     package var epoch: String { pseudonyms.epoch }
 
-    /// The first 16 bytes of an HMAC of the token, with the secret in force.
+    /// What the purchase is filed under with the secret in force.
     package func purchaseKey(of token: PurchaseToken) -> PurchaseKey {
-        PurchaseKey(Array(pseudonyms.code(.purchase, Array(token.text.utf8), in: app)[..<16]))
+        PurchaseKey(code: pseudonyms.taggedCode(.purchase, Array(token.text.utf8), in: app))
     }
 
     /// What the purchase was filed under with earlier secrets, the latest first.
     func earlierPurchaseKeys(of token: PurchaseToken) -> [PurchaseKey] {
-        pseudonyms.earlierCodes(.purchase, Array(token.text.utf8), in: app).map { PurchaseKey(Array($0[..<16])) }
+        pseudonyms.earlierTaggedCodes(.purchase, Array(token.text.utf8), in: app).map(PurchaseKey.init(code:))
     }
 
     /// Whether anything may be filed under an earlier secret.
@@ -77,6 +77,10 @@ package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
         return pseudonyms.earlierCodes(.grantMark, Self.markedBytes(mark.grantID, offerKey), in: app)
             .contains { constantTimeEqual(Array($0[..<16]), mark.code) }
     }
+}
+
+extension PurchaseKey {
+    fileprivate init(code: [UInt8]) { self.init(Array(code[..<LedgerKey.byteCount])) }
 }
 
 extension [UInt8] {

@@ -4,9 +4,9 @@ import OfferDomain
 
 /// A key of the ledger, and what it was under the secrets of earlier epochs.
 package struct RotatedKey: Hashable, Sendable {
-    /// 16 bytes.
+    /// The key in force.
     package let current: [UInt8]
-    /// Of the same length.
+    /// The latest first.
     package let earlier: [[UInt8]]
 
     /// `nil` if there are no earlier epochs.

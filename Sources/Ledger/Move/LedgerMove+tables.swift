@@ -9,7 +9,7 @@ extension LedgerMove {
         "audit_entries", "grants", "grants_by_time", "grant_offsets", "grant_offsets_state", "grants_per_day",
         "idempotency_keys", "callers", "caller_keys", "key_states", "subscription_records", "transaction_records",
         "subscription_customers", "store_notifications", "redemptions", "customer_links",
-        "subscription_holders", "customer_key_epochs", "google_play_accounts", "log_tiles", "log_head", "checkpoints",
+        "subscription_holders", "google_play_accounts", "log_tiles", "log_head", "checkpoints",
         "cosignatures", "customer_epochs", "seals", "key_uses", "audit_index_state",
         "audit_index_runs", "audit_index_parts", "issued_grants", "granted_offers", "granted_names", "catalog_names",
         "notified_apps", "unredeemed_scans", "event_endpoints", "event_deliveries", "relayed_notifications",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 import Storage
 
@@ -12,8 +13,6 @@ struct EpochForgetting {
     let epoch: EpochTable.Entry
     /// The epoch that took over.
     let next: EpochTable.Entry
-    /// The ordinal of the first epoch that was not destroyed before: keys that are not listed belong to it.
-    let oldest: Int64
 
     /// Deletes the data, and all redemptions before `settled`.
     func run(settled: Timestamp) throws(StorageError) {
@@ -60,13 +59,8 @@ struct EpochForgetting {
 
     /// Removes every row with a key of the epoch.
     private func forgetKeys() throws(StorageError) {
-        let values = [SQLValue.integer(oldest), .integer(epoch.ordinal)]
-        for statement in Self.besideKeys { try connection.run(SQL(statement, values)) }
-        try KeyTables.ofLedger.removeRows(
-            where: "coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = :key), ?) = ?",
-            values,
-            connection
-        )
+        for statement in Self.besideKeys { try connection.run(SQL(statement, .blob(epoch.keyTag))) }
+        try KeyTables.ofLedger.removeRows(endingIn: epoch.keyTag, after: LedgerKey.digestBytes, connection)
     }
 
     /// Statements for rows that depend on keys in other rows, run before those are deleted.
@@ -75,20 +69,20 @@ struct EpochForgetting {
         """
         DELETE FROM grants WHERE subject IN (
             SELECT subscription FROM subscription_records
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subscription), ?) = ?
+            WHERE substr(subscription, 17) = ?
         )
         """,
         """
         DELETE FROM grants_by_time WHERE subject IN (
             SELECT subscription FROM subscription_records
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subscription), ?) = ?
+            WHERE substr(subscription, 17) = ?
         )
         """,
         // A history that loses a transaction is incomplete, so the service asks for it again.
         """
         UPDATE subscription_records SET history_complete_at = NULL WHERE subscription IN (
             SELECT subscription FROM transaction_records
-            WHERE coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = transaction_key), ?) = ?
+            WHERE substr(transaction_key, 17) = ?
         )
         """,
         // A record names the purchases before its own. Without one of them it would pass for the first: it is deleted.
@@ -96,7 +90,7 @@ struct EpochForgetting {
         DELETE FROM subscription_records WHERE store = 'google-play' AND subscription IN (
             SELECT subscription FROM subscription_customers
             WHERE subject IN (SELECT subject FROM subscription_customers WHERE subject = subscription)
-                AND coalesce((SELECT ordinal FROM customer_key_epochs WHERE ledger_key = subject), ?) = ?
+                AND substr(subject, 17) = ?
         )
         """,
     ]
@@ -116,16 +110,14 @@ struct EpochForgetting {
 
     /// Removes the account from transactions that name it by a key of the epoch.
     private func forgetAccountsInRecords() throws(StorageError) {
-        let epochs = KeyEpochs(connection: connection)
         var last: [SQLValue] = [.blob([]), .blob([])]
         while true {
             let rows = try connection.all(SQL(Self.transactions, last + [.integer(Int64(Self.page))])) {
                 (subscription: $0.blob(0), transaction: $0.blob(1), record: TransactionRecord(json: $0.text(2)))
             }
-            let ordinals = try epochs.ordinals(of: rows.compactMap { $0.record?.account?.bytes })
             for row in rows {
                 guard var record = row.record, let account = record.account?.bytes,
-                    ordinals[account] ?? oldest == epoch.ordinal
+                    Array(account.dropFirst(LedgerKey.digestBytes)) == epoch.keyTag
                 else { continue }
                 record.account = nil
                 try connection.insert(

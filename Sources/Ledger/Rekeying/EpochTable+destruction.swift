@@ -10,22 +10,7 @@ extension EpochTable {
     func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
         // A grant at the very end was used a little later; without the grant, that use would pass for ungranted.
         let settled = min(next.begunAt.adding(hours: Self.settlingHours), now)
-        let listed = try all().filter { $0.destroyedAt == nil }
-        try EpochForgetting(
-            connection: connection,
-            epoch: epoch,
-            next: next,
-            oldest: listed.first?.ordinal ?? epoch.ordinal
-        ).run(settled: settled)
-        // Keys of the oldest epoch that is left need no row.
-        let oldest = listed.first { $0.ordinal != epoch.ordinal }?.ordinal ?? epoch.ordinal
-        try connection.run(
-            SQL(
-                "DELETE FROM customer_key_epochs WHERE ordinal = ? OR ordinal <= ?",
-                .integer(epoch.ordinal),
-                .integer(oldest)
-            )
-        )
+        try EpochForgetting(connection: connection, epoch: epoch, next: next).run(settled: settled)
         try connection.run(
             SQL(
                 "UPDATE customer_epochs SET destroyed_at = ?, forgotten_until = ? WHERE epoch = ?",

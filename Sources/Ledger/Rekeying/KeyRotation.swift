@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
+import OfferDomain
 import Storage
 
 /// Moves what the ledger has of a customer from the key under an earlier secret to the key under the present one.
@@ -25,7 +25,6 @@ struct KeyRotation {
                 guard try KeyTables.ofLedger.have(earlier, connection) else { continue }
                 for key in [earlier, rotatedKey.current] { grants.change(key) }
                 try move(earlier, to: rotatedKey.current)
-                try KeyEpochs(connection: connection).note([rotatedKey.current])
             }
         }
     }
@@ -55,14 +54,14 @@ struct KeyRotation {
         )
     }
 
-    /// Renames a key in the records of `owner`, which are texts that have keys as the audit log writes them.
+    /// Renames a key in the records of `owner`, which are texts.
     private func renameInRecords(
         _ update: StaticString,
         _ earlier: [UInt8],
         to current: [UInt8],
         of owner: [UInt8]
     ) throws(StorageError) {
-        let keys = [earlier, current].map { SQLValue.text(AuditEntry.text(ofKey: $0)) }
+        let keys = [earlier, current].map { SQLValue.text(AccountKey($0).recordText) }
         try connection.enqueue(SQL(update, keys + [.blob(owner)]))
     }
 

@@ -12,9 +12,9 @@ package import Storage
 /// Conventions:
 /// - A column that ends in `_at` or `_until` is a time in milliseconds since 1970 UTC.
 /// - `entry_index` is the index of the audit log entry that records the row, unless its comment says otherwise.
-/// - `subject`, `account` and `customer` are 16 bytes of a keyed pseudonym (HMAC-SHA-256). No row names a person in the
-///   clear.
-/// - `chain` and `purchase` are 16 bytes of an HMAC-SHA-256 over an original transaction ID or a Google Play purchase token.
+/// - `subject`, `subscription`, `transaction_key`, `account` and `customer` are keys: 16 bytes of an HMAC-SHA-256 over a
+///   customer's ID, a transaction ID or a purchase token, and 2 bytes that all keys of one secret have in common. No row
+///   names a person in the clear.
 /// - `offer_key` is 64 bits of a digest over app, the catalog's own offer ID, and store.
 /// - `grant_id` is a UUIDv7 in 16 bytes.
 ///
@@ -278,7 +278,7 @@ package enum LedgerSchema {
         CREATE TABLE transaction_records (
             -- What a store reports of the transactions of a subscription. Google Play reports none.
             subscription BLOB NOT NULL,
-            transaction_key BLOB NOT NULL,          -- stands for the transaction ID, 16 bytes
+            transaction_key BLOB NOT NULL,          -- stands for the transaction ID
             record TEXT NOT NULL,                   -- JSON: the part that decisions need
             PRIMARY KEY (subscription, transaction_key)
         ) WITHOUT ROWID
@@ -310,7 +310,7 @@ package enum LedgerSchema {
         """
         CREATE TABLE google_play_accounts (
             -- Account IDs (obfuscatedAccountId) that authorizations have given out. Only these name a customer.
-            account BLOB PRIMARY KEY,               -- the first 16 bytes of the ID
+            account BLOB PRIMARY KEY,               -- the first 18 bytes of the ID
             customer BLOB NOT NULL,                 -- the customer's key under the newest secret
             entry_index BIGINT NOT NULL             -- the newest entry that records that the ID was given out
         ) WITHOUT ROWID
@@ -356,13 +356,6 @@ package enum LedgerSchema {
             destroyed_at BIGINT,                    -- null while the secret exists
             forgotten_until BIGINT                  -- once it is destroyed: uses of offers before this are not kept
         )
-        """,
-        """
-        CREATE TABLE customer_key_epochs (
-            -- The secret of each key that stands beside another key. Empty while there is one secret.
-            ledger_key BLOB PRIMARY KEY,            -- a subject, chain, purchase or transaction_key
-            ordinal BIGINT NOT NULL                 -- of customer_epochs; without a row it is the oldest that exists
-        ) WITHOUT ROWID
         """,
     ]
 

@@ -65,7 +65,7 @@ extension JSONWriter {
 }
 
 extension OpaqueKey {
-    /// The key within a record, as entries of the audit log have it too.
+    /// The key within a record.
     var recordText: String { String(decoding: Base64.encodeURL(bytes), as: UTF8.self) }
 }
 

@@ -4,7 +4,7 @@ import Storage
 
 /// A customer has a subscription.
 package struct SubscriptionLink: Hashable, Sendable {
-    /// The key of a pseudonym, 16 bytes.
+    /// The key of a pseudonym.
     package let subject: [UInt8]
     /// The key of a chain of the App Store, or of a purchase at Google Play.
     package let subscription: [UInt8]

@@ -18,7 +18,7 @@ package struct SubscriptionHolder: Hashable, Sendable {
     package let predecessors: [[UInt8]]
     /// Where the name comes from.
     package let kind: Kind
-    /// The key of the customer's pseudonym, 16 bytes.
+    /// The key of the customer's pseudonym.
     package let subject: [UInt8]
     /// When it was bought under that name; `nil` for a caller's statement, which holds from the time of the statement.
     package let since: Timestamp?

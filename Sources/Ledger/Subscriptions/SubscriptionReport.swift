@@ -56,13 +56,6 @@ package struct SubscriptionReport: Sendable {
     package var chains: Set<ChainKey> {
         if case .appStore(let history, _) = content { Set(history.chains.keys) } else { [] }
     }
-
-    /// The keys that were made of names for it; none where there is but one epoch.
-    ///
-    /// An account is named by the purchase itself, as it was called when it was bought, and is not among them.
-    var keysInForce: Set<[UInt8]> {
-        rotatedKeys.isEmpty ? [] : Set(rotatedKeys.map(\.current) + links.map(\.subject))
-    }
 }
 
 /// The result of a report.

@@ -4,7 +4,7 @@
 ///
 /// Evidence from a request and rows from the ledger are equal values because they have the same keys.
 package struct OpaqueKey<Named>: Hashable, Comparable, Sendable {
-    /// 16 bytes in the ledger; nothing here depends on their number.
+    /// 18 bytes in the ledger; nothing here depends on their number.
     package let bytes: [UInt8]
 
     /// Takes the bytes that a ``SubscriptionKeys`` or a ``GooglePlayKeys`` made, or that a row holds.

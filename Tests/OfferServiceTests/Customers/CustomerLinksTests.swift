@@ -13,7 +13,7 @@ import Testing
 @Suite(.overBothEngines) struct CustomerLinksTests {
     /// As even as pseudonyms are, and the same each time.
     private static func subject(_ number: UInt64) -> [UInt8] {
-        Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(16))
+        Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(LedgerKey.byteCount))
     }
 
     @Test(arguments: [0, 1, 100, 5_000])

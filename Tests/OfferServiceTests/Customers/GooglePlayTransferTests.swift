@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Cryptography
 import OfferDomain
 import Storage
 import TestSupport
@@ -101,7 +100,7 @@ import Testing
         }
 
         private static func text(_ key: [UInt8]) -> String {
-            String(decoding: Base64.encodeURL(key), as: UTF8.self)
+            AuditEntry.text(ofKey: key)
         }
 
         /// How often the offer was granted to a customer, by all that counts.

@@ -31,7 +31,7 @@ extension StoreService {
     /// Gives every recorded subscription, and that many others, the same account token.
     func shareToken(with others: Int) throws {
         let connection = try service.ledger.openPatiently()
-        let token = SQLValue.blob([UInt8](repeating: 0xAA, count: 16))
+        let token = SQLValue.blob([UInt8](repeating: 0xAA, count: 18))
         try connection.run(
             SQL("INSERT INTO subscription_customers SELECT ?, store, subscription FROM subscription_records", token)
         )

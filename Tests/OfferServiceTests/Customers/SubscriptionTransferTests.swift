@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Configuration
-import Cryptography
+import Ledger
 import OfferDomain
 import OfferService
 import TestSupport
@@ -15,7 +15,7 @@ import Testing
     private func key(_ world: StoreService, _ identity: CustomerIdentity) throws -> Tree {
         let pseudonyms = world.service.loaded.keys.pseudonyms
         let key = pseudonyms.pseudonym(of: identity, in: try AppName("com.example.app")).ledgerKey
-        return .text(String(decoding: Base64.encodeURL(key), as: UTF8.self))
+        return .text(AuditEntry.text(ofKey: key))
     }
 
     private func transfers(_ world: StoreService) throws -> [Tree] {

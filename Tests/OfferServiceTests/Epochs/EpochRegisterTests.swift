@@ -218,6 +218,26 @@ import Testing
         #expect(try place.entries().count == 3)
     }
 
+    @Test func `refuses a new epoch whose keys end as those of another one`() throws {
+        func epoch(_ name: String, _ number: Int) throws -> CustomerEpoch {
+            let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * min($0, 7))) }
+            return CustomerEpoch(name: name, key: try HMACKey(try SecureBytes(copying: bytes)))
+        }
+        func tag(_ epoch: CustomerEpoch) -> [UInt8] { LedgerKey.tag(ofSecret: epoch.checkValue) }
+        let first = try epoch("1", 0)
+        // One secret of 65,536 does.
+        let alike = try #require(try (1..<2_000_000).lazy.map { try epoch("2", $0) }.first { tag($0) == tag(first) })
+        let place = try LogPlace()
+        let register = EpochRegister(ledger: place.ledger)
+        try register.adopt(Pseudonyms(first))
+        #expect(throws: EpochError.refused([.sameTag("2", as: "1")])) {
+            try register.adopt(Pseudonyms(alike, earlier: [first]))
+        }
+        #expect(try names(place.ledger) == ["1"])
+        try register.adopt(Pseudonyms(try epoch("2", 1), earlier: [first]))
+        #expect(try names(place.ledger) == ["1", "2"])
+    }
+
     @Test func `records when a new epoch begins, once`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in

@@ -274,7 +274,7 @@ import Testing
                 "SELECT lower(hex(account)) || ' ' || lower(hex(customer)) FROM google_play_accounts ORDER BY entry_index"
             ]).map { $0.split(separator: " ") }
             let accounts = try [first, second].map {
-                String(try #require($0.json["obfuscatedAccountId"].text).prefix(32))
+                String(try #require($0.json["obfuscatedAccountId"].text).prefix(36))
             }
             #expect(known.map { String($0[0]) } == accounts)
             #expect(Set(known.map { $0[1] }).count == 1, "both name one customer, by the key in force")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import OfferDomain
 import Storage
 import TestSupport
 import Testing
@@ -8,8 +9,8 @@ import Testing
 
 /// Wherever the ledger has a key that was made under the secret of an earlier epoch, it gets the key of now.
 @Suite(.overBothEngines) struct KeyRotationTests {
-    private static let earlier = [UInt8](repeating: 0xAA, count: 16)
-    private static let current = [UInt8](repeating: 0xBB, count: 16)
+    private static let earlier = [UInt8](repeating: 0xAA, count: 18)
+    private static let current = [UInt8](repeating: 0xBB, count: 18)
 
     /// One place of a key, with the rows beside it by which it is found; each statement takes the key once.
     struct Row: CustomTestStringConvertible, Sendable {
@@ -163,7 +164,7 @@ import Testing
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         for (index, statement) in row.statements.enumerated() {
-            let text = #"{"key":"\#(AuditEntry.text(ofKey: Self.earlier))"}"#
+            let text = #"{"key":"\#(AccountKey(Self.earlier).recordText)"}"#
             try connection.run(
                 SQL(statement, row.isInRecord && index == 0 ? .text(text) : .blob(Self.earlier))
             )
@@ -171,9 +172,9 @@ import Testing
         let rotatedKeys = KeyRotation(GrantTable(connection: connection))
         let rotatedKey = RotatedKey(
             current: Self.current,
-            earlier: [[UInt8](repeating: 1, count: 16), Self.earlier]
+            earlier: [[UInt8](repeating: 1, count: 18), Self.earlier]
         )
-        let record = Array(#"{"key":"\#(AuditEntry.text(ofKey: Self.current))"}"#.utf8)
+        let record = Array(#"{"key":"\#(AccountKey(Self.current).recordText)"}"#.utf8)
         for _ in 0..<2 {
             try rotatedKeys.apply([rotatedKey])
             let found: [[UInt8]] = try connection.all(SQL(row.table)) { found in

@@ -53,7 +53,8 @@ extension TestService {
     func rows(with remnants: Set<[UInt8]>) throws -> [String] {
         let texts = remnants.flatMap { bytes in
             [
-                String(decoding: Base64.encodeURL(bytes), as: UTF8.self),
+                // What the texts of a whole key and of its first 16 bytes have in common.
+                String(decoding: Base64.encodeURL(bytes).prefix(21), as: UTF8.self),
                 bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(),
             ]
         }
@@ -67,7 +68,9 @@ extension TestService {
                         switch row.value(column) {
                         case .blob(let bytes) where table.description == "grant_offsets":
                             GrantOffsetBlock(firstPrefix: 0, bytes: bytes).offsets.contains { offset in
-                                remnants.contains { $0.count == 16 && GrantOffset.prefix(of: $0) == offset.prefix }
+                                remnants.contains {
+                                    $0.count == LedgerKey.byteCount && GrantOffset.prefix(of: $0) == offset.prefix
+                                }
                             }
                         case .blob(let bytes): remnants.contains(bytes)
                         case .text(let text): texts.contains(where: text.contains)

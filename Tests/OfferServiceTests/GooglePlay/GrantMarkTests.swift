@@ -75,7 +75,7 @@ struct GrantMarkTests {
         try await withPlayService { world in
             let token = try PurchaseToken("24lowercase.AO-J1Oabc")
             let key = try world.place.keys.purchaseKey(of: token)
-            #expect(key.bytes.count == 16)
+            #expect(key.bytes.count == LedgerKey.byteCount)
             let other = GooglePlayPseudonyms(
                 world.service.current.value.pseudonyms,
                 in: try AppName("com.example.other")

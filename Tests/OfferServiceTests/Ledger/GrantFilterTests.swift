@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import Cryptography
 import OfferDomain
 import TestSupport
@@ -11,7 +12,7 @@ import Testing
 /// Subjects without grants are not looked up in the database; subjects with grants are never missed.
 @Suite(.aboutSQLite) struct GrantFilterTests {
     private static func subject(_ number: Int) -> [UInt8] {
-        Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(16))
+        Array(SHA256.digest(of: Array("\(number)".utf8)).bytes.prefix(LedgerKey.byteCount))
     }
 
     private static func grant(to number: Int, in table: String, _ connection: any DatabaseConnection) throws {
@@ -129,7 +130,7 @@ import Testing
         let connection = try statements.wrap(place.ledger.openPatiently())
         let table = GrantTable(connection: connection)
         // So alike that they share a place in memory.
-        let stranger = Self.subject(1).prefix(3) + [UInt8](repeating: 7, count: 13)
+        let stranger = Self.subject(1).prefix(3) + [UInt8](repeating: 7, count: 15)
         let question = "FROM grants_by_time WHERE place >= ? AND place < ? AND subject"
         try connection.begin()
         try table.begun()

@@ -9,7 +9,7 @@ import Testing
 struct GrantMemtableTests {
     /// Subjects, many with the same prefix, also at both ends of the order.
     private static func subject(_ number: Int, _ generator: inout SplitMix) -> [UInt8] {
-        let rest = (0..<13).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        let rest = (0..<15).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         let prefix: [UInt8] =
             switch number % 4 {
             case 0: [0xFF, 0xFF, UInt8.random(in: 0xFD...0xFF, using: &generator)]
@@ -47,7 +47,7 @@ struct GrantMemtableTests {
             let expected = known.filter { $0.subject.prefix(3) == subject.prefix(3) }.map(\.entry)
             #expect(memtable.entries(of: subject).sorted() == expected.sorted())
         }
-        #expect(memtable.entries(of: [0x12, 0x34, 0x56] + [UInt8](repeating: 0, count: 13)).isEmpty)
+        #expect(memtable.entries(of: [0x12, 0x34, 0x56] + [UInt8](repeating: 0, count: 15)).isEmpty)
     }
 
     /// Each range of subjects, and all ranges together, have what is known of them.

@@ -32,7 +32,7 @@ import Testing
     }
 
     private static func subject(_ prefix: Int) -> [UInt8] {
-        [16, 8, 0].map { UInt8(truncatingIfNeeded: prefix >> $0) } + [UInt8](repeating: 9, count: 13)
+        [16, 8, 0].map { UInt8(truncatingIfNeeded: prefix >> $0) } + [UInt8](repeating: 9, count: 15)
     }
 
     @Test(arguments: [0, 1, 2, 3, 10, 100])

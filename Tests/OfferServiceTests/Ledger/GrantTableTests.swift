@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import Cryptography
 import OfferDomain
 import Storage
@@ -26,6 +27,10 @@ import Testing
         let entry: Int64
     }
 
+    private static func subject(_ name: String) -> [UInt8] {
+        Array(SHA256.digest(of: Array(name.utf8)).bytes.prefix(LedgerKey.byteCount))
+    }
+
     /// A ledger's grants, with a list beside them.
     private final class World {
         let place: LogPlace
@@ -47,8 +52,8 @@ import Testing
             try connection.commit()
             generator = SplitMix(seed: seed)
             // Some so alike that they share a prefix.
-            let digests = (0..<20).map { Array(SHA256.digest(of: Array("\($0)".utf8)).bytes.prefix(16)) }
-            subjects = digests + digests.prefix(5).map { Array($0.prefix(3)) + [UInt8](repeating: 7, count: 13) }
+            let digests = (0..<20).map { GrantTableTests.subject("\($0)") }
+            subjects = digests + digests.prefix(5).map { Array($0.prefix(3)) + [UInt8](repeating: 7, count: 15) }
         }
 
         func reopen() throws {
@@ -329,7 +334,7 @@ import Testing
 
     @Test func `a grant may count for more names than its entry has rows`() throws {
         let world = try World(seed: 5)
-        let many = (0..<300).map { Array(SHA256.digest(of: Array("name-\($0)".utf8)).bytes.prefix(16)) }
+        let many = (0..<300).map { Self.subject("name-\($0)") }
         for entry in 0..<2 as Range<Int64> {
             try world.begin()
             let id = UniqueID.version7(at: world.place.clock.now, 1, UInt64(entry))

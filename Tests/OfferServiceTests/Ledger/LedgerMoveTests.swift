@@ -107,14 +107,14 @@ import TransparencyLog
         for (number, id) in ids.enumerated() {
             try connection.begin()
             try table.begun()
-            try table.add(id, of: 7, to: id.bytes.reversed(), entry: Int64(number))
+            try table.add(id, of: 7, to: id.bytes.reversed() + [0, 1], entry: Int64(number))
             try connection.commit()
             table.committed(nextEntry: Int64(number) + 1)
             try table.compactSome()
         }
         func expectAll(_ connection: any DatabaseConnection) throws {
             let table = GrantTable(connection: connection)
-            for id in ids { #expect(try table.grants(of: 7, to: id.bytes.reversed()) == [id]) }
+            for id in ids { #expect(try table.grants(of: 7, to: id.bytes.reversed() + [0, 1]) == [id]) }
         }
         let placed = try connection.first(SQL("SELECT before_entry FROM grant_offsets_state")) { $0.integer(0) }
         try #require(placed.map { (1..<60).contains($0) } == true)

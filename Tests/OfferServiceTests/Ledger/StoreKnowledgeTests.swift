@@ -8,8 +8,8 @@ import Testing
 
 /// What is kept apart comes back as it was put there, each by itself.
 @Suite(.overBothEngines) struct StoreKnowledgeTests {
-    private static let chain = ChainKey(Array(repeating: 1, count: 16))
-    private static let purchase = PurchaseKey(Array(repeating: 2, count: 16))
+    private static let chain = ChainKey(Array(repeating: 1, count: 18))
+    private static let purchase = PurchaseKey(Array(repeating: 2, count: 18))
 
     @Test func `reports nothing until the ledger may lack something`() {
         var knowledge = StoreKnowledge()

@@ -9,7 +9,7 @@ import Testing
 
 /// How much of one customer is looked at together.
 @Suite(.overBothEngines) struct SubscriptionTableTests {
-    private let subject = [UInt8](repeating: 7, count: 16)
+    private let subject = [UInt8](repeating: 7, count: 18)
 
     private static func key(_ number: Int) -> ChainKey {
         ChainKey([UInt8](repeating: 0, count: 14) + [UInt8(number / 256), UInt8(number % 256)])
@@ -53,7 +53,7 @@ import Testing
     @Test func `a customer's subscriptions in one store are not among those in the other`() async throws {
         try await withService { service in
             let connection = try service.ledger.openPatiently()
-            let purchase = [UInt8](repeating: 9, count: 16)
+            let purchase = [UInt8](repeating: 9, count: 18)
             let stores = [
                 (ChainTable(connection: connection).customers, Self.key(1).bytes),
                 (PurchaseTable(connection: connection).customers, purchase),

@@ -231,7 +231,7 @@ private let rows = [
             #expect(entry["package"] == .text(name))
             let kept = try world.service.rows(["SELECT base_plan_id || ' ' || offer_id FROM granted_offers"])
             #expect(kept == [[entry["base"].text, entry["offer"].text].compactMap(\.self).joined(separator: " ")])
-            #expect(try world.service.rows(["SELECT 'one' FROM issued_grants WHERE length(account) = 16"]) == ["one"])
+            #expect(try world.service.rows(["SELECT 'one' FROM issued_grants WHERE length(account) = 18"]) == ["one"])
         }
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 
 /// A set of subjects that recognizes most other subjects as absent.
 ///
 /// Described by Bloom, "Space/time trade-offs in hash coding with allowable errors", 1970.
-/// Subjects are keyed digests of 16 bytes, so their own bytes select the four bits that they set. A full filter has 1
+/// Subjects begin with a keyed digest of 16 bytes, so their own bytes select the four bits that they set. A full filter has 1
 /// false positive in 400, and no false negatives.
 struct BloomFilter {
     private var words: [UInt64]
@@ -45,7 +46,7 @@ struct BloomFilter {
     }
 
     private func bit(_ probe: Int, of subject: [UInt8]) -> UInt32 {
-        precondition(subject.count == 16, "a subject is the key of a pseudonym")
+        precondition(subject.count == LedgerKey.byteCount, "a subject is the key of a pseudonym")
         let at = probe * 4
         let value =
             UInt32(subject[at]) << 24 | UInt32(subject[at + 1]) << 16 | UInt32(subject[at + 2]) << 8

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import Storage
 
 /// How far the newest offsets have been added to the sorted blocks.
@@ -49,7 +50,7 @@ extension GrantLog {
         let width = max(1, all * share / max(1, memtable.count))
         let prefixes = current.prefix..<min(all, current.prefix + width)
         try blocks.add(memtable.offsets(in: prefixes, before: current.end), in: prefixes) { subject in
-            if subject.count == GrantOffset.subjectBytes { noteCopies(subject) }
+            if subject.count == LedgerKey.byteCount { noteCopies(subject) }
         }
         current.prefix = prefixes.upperBound
         if current.hasAll { try blocks.setEnd(current.end) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import Storage
 
 /// Shows for most subjects, without asking the database, that they never got a grant.
@@ -129,7 +130,7 @@ extension GrantFilter.Reading {
         try connection.rows(sql) { row in
             let subject = row.blob(0)
             // Only another program can have written a subject of another length; none is looked up.
-            if subject.count == GrantOffset.subjectBytes { insert(subject) }
+            if subject.count == LedgerKey.byteCount { insert(subject) }
             count += 1
             if count == most { last = position(row) }
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import OfferDomain
 import Storage
 
@@ -85,7 +86,7 @@ final class GrantLog {
         try connection.rows(rows) { row in
             let (entry, subject) = (GrantLogRow.entry(ofPlace: row.integer(0)), row.blob(1))
             // Only another program can have written a subject of another length; none is looked up.
-            if subject.count == GrantOffset.subjectBytes { memtable.insert(subject, entry: entry) }
+            if subject.count == LedgerKey.byteCount { memtable.insert(subject, entry: entry) }
             next = max(next, entry + 1)
         }
         (nextEntry, isStale) = (next, false)

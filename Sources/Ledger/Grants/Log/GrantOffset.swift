@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 
 /// Where in the log a grant of a subject may be: the subject's prefix and the entry's index in one number.
 ///
@@ -8,8 +9,6 @@ struct GrantOffset: Hashable, Comparable {
     /// The prefix, and in 40 bits the entry's index plus one: never 0.
     let word: UInt64
 
-    /// The length of a subject, which is the key of a pseudonym.
-    static let subjectBytes = 16
     /// All prefixes.
     static let prefixes = 0..<1 << prefixBits
     static let prefixBits = 24
@@ -31,7 +30,7 @@ struct GrantOffset: Hashable, Comparable {
 
     /// The first bits of a subject, which order subjects as the database does.
     static func prefix(of subject: [UInt8]) -> Int {
-        precondition(subject.count == subjectBytes, "a subject is the key of a pseudonym")
+        precondition(subject.count == LedgerKey.byteCount, "a subject is the key of a pseudonym")
         return Int(subject[0]) << 16 | Int(subject[1]) << 8 | Int(subject[2])
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import Storage
 
 /// The offsets of all grants but the newest, in the order of subjects: sorted blocks, one to a row.
@@ -131,7 +132,7 @@ struct GrantOffsetTable {
             var offsets: [GrantOffset] = []
             try connection.rows(question) { row in
                 let subject = row.blob(1)
-                guard subject.count == GrantOffset.subjectBytes else { return }
+                guard subject.count == LedgerKey.byteCount else { return }
                 let prefix = GrantOffset.prefix(of: subject)
                 guard part.contains(prefix) else { return }
                 offsets.append(GrantOffset(prefix: prefix, entry: GrantLogRow.entry(ofPlace: row.integer(0))))

@@ -9,7 +9,6 @@ extension LedgerWriter {
     func admit(_ change: AccountTokenChange, _ stop: KeyStop?) throws(LedgerError) -> AccountTokenChange.Ruling {
         if outdatedEpochs.contains(change.epoch) { return .stopped(.outdatedSecret) }
         try apply(change.rotatedKeys)
-        try noteInForce(Set(change.rotatedKeys.map(\.current)))
         if let claim = change.claim, let earlier = try earlierGrant(claim, at: change.receivedAt) {
             let made = AccountTokenChange.Made(at: earlier.signedAt, earlier.decisionJSON)
             guard earlier.requestDigest == claim.requestDigest, let made else { return .keyReused }

@@ -98,9 +98,7 @@ extension LedgerWriter {
 
     /// Moves data that was stored under the secret of an earlier epoch to the key in force.
     private func bringForward(_ user: Pseudonym) throws(LedgerError) {
-        let rotatedKeys = [RotatedKey(user)].compactMap(\.self)
-        try apply(rotatedKeys)
-        try noteInForce(Set(rotatedKeys.map(\.current)))
+        try apply([RotatedKey(user)].compactMap(\.self))
     }
 
     /// Deletes some of what has expired.

@@ -12,9 +12,7 @@ extension LedgerWriter {
 
     /// Links an anonymous customer to the known one that it became; a second time changes nothing.
     package func transfer(_ transfer: CustomerTransfer) throws(LedgerError) -> TransferOutcome {
-        let rotatedKeys = [transfer.from, transfer.to].compactMap(RotatedKey.init)
-        try apply(rotatedKeys)
-        try noteInForce(Set(rotatedKeys.map(\.current)))
+        try apply([transfer.from, transfer.to].compactMap(RotatedKey.init))
         let (from, to) = (transfer.from.ledgerKey, transfer.to.ledgerKey)
         let earlier = try database(links.link(from: from, to: to))
         if let earlier, earlier.isVouched || !transfer.isVouched {

@@ -8,7 +8,6 @@ extension LedgerWriter {
     func giveOut(_ request: DecisionRequest, entry: Int64) throws(LedgerError) {
         guard case .authorization(let plan) = request.grantable, let customer = request.account else { return }
         try database(googlePlayAccounts.add(plan.accountID, of: customer, entry: entry))
-        if !request.rotatedKeys.isEmpty { try noteInForce([customer]) }
     }
 
     /// The purchases of customers other than these and those that a backend or store linked to them; the account that a

@@ -27,7 +27,6 @@ extension LedgerWriter {
     /// Merges a store's report as a part of another change.
     package func merge(_ report: SubscriptionReport) throws(LedgerError) {
         try apply(report.rotatedKeys)
-        try noteInForce(report.keysInForce)
         switch report.content {
         case .appStore(let history, let bundleID): try merge(history, of: bundleID, report)
         case .googlePlay(let history, let accounts, let place):

@@ -49,7 +49,6 @@ package final class LedgerWriter {
     var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
     private let rotatedKeys: KeyRotation
-    private let keyEpochs: KeyEpochs
     /// What was granted under idempotency keys, as it was read for many requests of this transaction.
     var claimsReadAhead: [[UInt8]: EarlierGrant?] = [:]
     /// The same under the keys of batches, by the first digest of each.
@@ -91,7 +90,6 @@ package final class LedgerWriter {
         chains = ChainTable(connection: connection)
         grants = GrantTable(connection: connection, compaction: compaction)
         rotatedKeys = KeyRotation(grants)
-        keyEpochs = KeyEpochs(connection: connection)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
         attributeTable = StoredAttributeTable(connection: connection)
@@ -379,13 +377,6 @@ package final class LedgerWriter {
         guard !rotatedKeys.isEmpty else { return }
         links.expectMoves()
         try database(self.rotatedKeys.apply(rotatedKeys))
-    }
-
-    /// Notes that keys, which will be stored beside others, are of the epoch in force; `keys` is empty if there is only
-    /// one epoch.
-    func noteInForce(_ keys: Set<[UInt8]>) throws(LedgerError) {
-        if keys.isEmpty { return }
-        try database(keyEpochs.note(keys))
     }
 
     // MARK: - What the rules ask
