@@ -112,10 +112,10 @@ struct ChainCacheTests {
         let chain = try authority.chain()
         let texts = try (0..<5).map { try signed(authority, kid: $0, chain) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for worker in 0..<4 {
+            for thread in 0..<4 {
                 group.addTask {
                     for round in 0..<50 {
-                        let text = texts[(worker + round) % texts.count]
+                        let text = texts[(thread + round) % texts.count]
                         _ = try verifier.verify(text, at: testInstant + Int64(round * 30))
                     }
                 }

@@ -29,7 +29,7 @@ final class ServerLoop: @unchecked Sendable {
     private var unfinished: [Connection] = []
     /// Connections whose responses wait to be sent.
     private var answered: [Connection] = []
-    private var idleWorkers: [Worker] = []
+    private var idleTasks: [RequestTask] = []
     /// Requests that the responder has.
     private var pendingRequests = 0
     private var drainBegan: UInt64 = 0
@@ -212,21 +212,21 @@ final class ServerLoop: @unchecked Sendable {
 
     /// Gives a request to the responder.
     ///
-    /// - Returns: The worker to cancel if the response is no longer wanted.
-    func hand(_ assignment: Assignment) -> Worker {
+    /// - Returns: The task to cancel if the response is no longer wanted.
+    func start(_ assignment: Assignment) -> RequestTask {
         counters.requests.increase()
         pendingRequests += 1
-        if let worker = idleWorkers.popLast() {
-            worker.resume(with: assignment)
-            return worker
+        if let task = idleTasks.popLast() {
+            task.resume(with: assignment)
+            return task
         }
-        return Worker(assignment, on: self)
+        return RequestTask(assignment, on: self)
     }
 
-    /// Whether an idle worker should wait for more work, which then comes by ``Worker/resume(with:)``.
-    func keeps(_ worker: Worker) -> Bool {
-        guard !isDraining, idleWorkers.count < 128 else { return false }
-        idleWorkers.append(worker)
+    /// Whether an idle task should wait for more work, which then comes by ``RequestTask/resume(with:)``.
+    func keeps(_ task: RequestTask) -> Bool {
+        guard !isDraining, idleTasks.count < 128 else { return false }
+        idleTasks.append(task)
         return true
     }
 
@@ -337,8 +337,8 @@ final class ServerLoop: @unchecked Sendable {
         hasDrained = completion
         drainBegan = coarseNow()
         endListening()
-        for worker in idleWorkers { worker.resume(with: nil) }
-        idleWorkers = []
+        for task in idleTasks { task.resume(with: nil) }
+        idleTasks = []
         sweep()
         endIfDrained()
     }

@@ -13,7 +13,7 @@ import Testing
 /// The report about a receiver, from its rows in the database and this instance's memory.
 @Suite(.overBothEngines) struct EndpointReportTests {
     typealias HeldUp = EndpointTable.HeldUp
-    typealias Status = EndpointWorker.Status
+    typealias Status = EndpointThread.Status
 
     struct Case: Sendable, CustomTestStringConvertible {
         let id: String

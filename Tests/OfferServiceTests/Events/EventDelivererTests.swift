@@ -5,8 +5,8 @@ import Testing
 
 @testable import OfferService
 
-/// One that never ends; waiting for it takes all the time there is.
-private final class HungWorker: EventWorker {
+/// A thread that never ends; a wait for it takes all the time that is left.
+private final class HungThread: EventThread {
     private let clock: SettableClock
     private let steps: Guarded<[String]>
     let id: String
@@ -16,7 +16,7 @@ private final class HungWorker: EventWorker {
     }
 
     var kind: EndpointReport.Kind { .webhook }
-    var deliveryStatus: EndpointWorker.Status { .init() }
+    var deliveryStatus: EndpointThread.Status { .init() }
     func start() {}
     func stop() { steps.withLock { $0.append("stop \(id)") } }
 
@@ -26,13 +26,13 @@ private final class HungWorker: EventWorker {
     }
 }
 
-/// What becomes of the threads that deliver.
+/// How the threads that deliver are ended.
 struct EventDelivererTests {
-    @Test func `waits for all workers at once, however many hang`() {
+    @Test func `waits for all threads at once, however many hang`() {
         let (clock, steps) = (SettableClock(), Guarded<[String]>([]))
-        let workers = ["a", "b", "c"].map { HungWorker($0, clock, steps) }
+        let threads = ["a", "b", "c"].map { HungThread($0, clock, steps) }
         let begin = clock.now.milliseconds
-        EventDeliverer.end(workers, within: 5_000_000, clock.wallClock.stopwatch())
+        EventDeliverer.end(threads, within: 5_000_000, clock.wallClock.stopwatch())
         #expect(clock.now.milliseconds - begin == 5000)
         let expected = ["stop a", "stop b", "stop c", "wait a 5000000", "wait b 0", "wait c 0"]
         #expect(steps.withLock { $0 } == expected)

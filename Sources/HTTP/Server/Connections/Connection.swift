@@ -62,7 +62,7 @@ final class Connection: @unchecked Sendable {
     private var unsentBody: ArraySlice<UInt8> = []
     /// What follows that, of an answer that is made while it is sent.
     private var rest: BodyPieces?
-    private var worker: Worker?
+    private var requestTask: RequestTask?
     private var pieceTask: Task<Void, Never>?
     private var client: ConnectionClient
     private var closesAfterAnswer = false
@@ -163,7 +163,7 @@ final class Connection: @unchecked Sendable {
 
     /// Asks the responder to give up; what it still answers is dropped.
     func cancel() {
-        worker?.cancel()
+        requestTask?.cancel()
         pieceTask?.cancel()
     }
 
@@ -307,12 +307,12 @@ final class Connection: @unchecked Sendable {
     private func respond(to request: Request) {
         closesAfterAnswer = request.asksToClose
         enter(.answering)
-        worker = server.hand(Assignment(request: request, connection: self))
+        requestTask = server.start(Assignment(request: request, connection: self))
     }
 
-    /// Answers the request that ``Worker`` was given.
+    /// Answers the request that the ``RequestTask`` got.
     func answer(with response: Response, answersHead: Bool) {
-        worker = nil
+        requestTask = nil
         // The client, or a server that stops, did not wait.
         guard phase == .answering else { return }
         if response.isToKnownClient { client.isKnown = true }

@@ -13,7 +13,7 @@ struct EventEndpointsCall: Sendable {
     let readers: LogReaders
     let reads: ReadRecorder
     let settings: @Sendable () -> EventSettings?
-    let deliveryStatuses: @Sendable () -> [String: EndpointWorker.Status]
+    let deliveryStatuses: @Sendable () -> [String: EndpointThread.Status]
 
     func respond(to request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
         let caller = try snapshot.callers.authenticate(request, at: now).requireReading()

@@ -311,9 +311,9 @@ final class DeliverySession {
 
     private func derive(_ body: @escaping Committer.Derivation) -> Bool { context.store(body, of: endpoint.id) }
 
-    var deliveryStatus: EndpointWorker.Status {
+    var deliveryStatus: EndpointThread.Status {
         let position = queue.stored.position
-        return EndpointWorker.Status(
+        return EndpointThread.Status(
             backlog: max(0, logSize - EventPosition(number: position).index),
             retrying: queue.items.count { $0.attempts > 0 },
             oldestFirstAttemptAt: queue.items.compactMap { $0.attempts > 0 ? $0.firstAttemptAt : nil }.min(),

@@ -65,7 +65,7 @@ extension EndpointReport {
     /// Reads all receivers; `deliveryStatuses` are what this instance knows of those that it delivers to.
     static func all(
         of settings: EventSettings?,
-        _ deliveryStatuses: [String: EndpointWorker.Status],
+        _ deliveryStatuses: [String: EndpointThread.Status],
         connection: any DatabaseConnection
     ) throws(StorageError) -> (logSize: Int64, reports: [EndpointReport]) {
         let size = try connection.first(SQL("SELECT size FROM log_head")) { $0.integer(0) } ?? 0
@@ -80,7 +80,7 @@ extension EndpointReport {
 
     private mutating func read(
         _ table: EndpointTable,
-        _ deliveryStatus: EndpointWorker.Status?,
+        _ deliveryStatus: EndpointThread.Status?,
         logSize: Int64
     ) throws(StorageError) {
         guard let row = try table.row(id) else { return }

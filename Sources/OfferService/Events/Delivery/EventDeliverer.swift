@@ -15,11 +15,11 @@ import TransparencyLog
 /// them: they read the log, and store their position between two batches of the committer.
 package final class EventDeliverer: Sendable {
     private struct State {
-        /// Of the settings that the workers have.
+        /// Of the settings that the threads have.
         var fingerprint: [UInt8]?
         var client: Client?
-        var workers: [any EventWorker] = []
-        /// The settings that no worker could start with, and when to try them again.
+        var threads: [any EventThread] = []
+        /// The settings that no thread could start with, and when to try them again.
         var failed: (fingerprint: [UInt8], until: Timestamp)?
         var isStopping = false
     }
@@ -74,7 +74,7 @@ package final class EventDeliverer: Sendable {
         hasEnded.wait()
     }
 
-    private var isDelivering: Bool { state.withLock { !$0.workers.isEmpty } }
+    private var isDelivering: Bool { state.withLock { !$0.threads.isEmpty } }
 
     private func keepLease(_ connection: inout (any DatabaseConnection)?) {
         guard let lease else { return }
@@ -143,7 +143,7 @@ package final class EventDeliverer: Sendable {
     /// No body of a notification is kept for longer.
     private static let keptDays = 7
 
-    /// Starts and ends workers as the configuration has them.
+    /// Starts and ends threads as the configuration has them.
     private func follow() {
         let settings = parts.loaded().events
         let (running, failed) = state.withLock { ($0.fingerprint, $0.failed) }
@@ -159,11 +159,11 @@ package final class EventDeliverer: Sendable {
             let client = try Client(Self.clientConfiguration(settings))
             try client.start()
             let context = context(client)
-            let workers: [any EventWorker] =
-                settings.endpoints.map { EndpointWorker($0, context) }
-                + settings.streams.map { StreamWorker($0, context) }
-            for worker in workers { worker.start() }
-            state.withLock { ($0.fingerprint, $0.client, $0.workers) = (settings.fingerprint, client, workers) }
+            let threads: [any EventThread] =
+                settings.endpoints.map { EndpointThread($0, context) }
+                + settings.streams.map { StreamThread($0, context) }
+            for thread in threads { thread.start() }
+            state.withLock { ($0.fingerprint, $0.client, $0.threads) = (settings.fingerprint, client, threads) }
         } catch {
             state.withLock { $0.failed = (settings.fingerprint, now.adding(milliseconds: 30_000)) }
             parts.runtime.log(.error, "events can't be delivered", with: ["reason": .text(error.description)])
@@ -219,18 +219,18 @@ package final class EventDeliverer: Sendable {
     }
 
     private func end() {
-        let (client, workers) = state.withLock { state in
-            defer { (state.client, state.workers, state.fingerprint) = (nil, [], nil) }
-            return (state.client, state.workers)
+        let (client, threads) = state.withLock { state in
+            defer { (state.client, state.threads, state.fingerprint) = (nil, [], nil) }
+            return (state.client, state.threads)
         }
-        Self.end(workers, within: 5_000_000, parts.runtime.clock.stopwatch())
+        Self.end(threads, within: 5_000_000, parts.runtime.clock.stopwatch())
         client?.stop()
     }
 
-    /// Ends all workers and waits for them together: a worker that hangs takes no time from the others.
-    static func end(_ workers: [any EventWorker], within microseconds: Int64, _ stopwatch: Stopwatch) {
-        for worker in workers { worker.stop() }
-        for worker in workers { worker.wait(atMost: max(0, microseconds - stopwatch.microseconds)) }
+    /// Ends all threads and waits for them together: a thread that hangs takes no time from the others.
+    static func end(_ threads: [any EventThread], within microseconds: Int64, _ stopwatch: Stopwatch) {
+        for thread in threads { thread.stop() }
+        for thread in threads { thread.wait(atMost: max(0, microseconds - stopwatch.microseconds)) }
     }
 }
 
@@ -238,13 +238,13 @@ package final class EventDeliverer: Sendable {
 
 extension EventDeliverer {
     /// By receiver name; empty where another instance delivers, since this one then has no data about them.
-    var deliveryStatuses: [String: EndpointWorker.Status] {
+    var deliveryStatuses: [String: EndpointThread.Status] {
         Dictionary(ordered.map { ($0.id, $0.deliveryStatus) }) { first, _ in first }
     }
 
-    private var ordered: [(id: String, kind: EndpointReport.Kind, deliveryStatus: EndpointWorker.Status)] {
+    private var ordered: [(id: String, kind: EndpointReport.Kind, deliveryStatus: EndpointThread.Status)] {
         if let lease, lease.term == nil { return [] }
-        return state.withLock { $0.workers }.map { ($0.id, $0.kind, $0.deliveryStatus) }.sorted { $0.id < $1.id }
+        return state.withLock { $0.threads }.map { ($0.id, $0.kind, $0.deliveryStatus) }.sorted { $0.id < $1.id }
     }
 
     /// Problems that the operator should know about.
@@ -261,7 +261,7 @@ extension EventDeliverer {
     /// For the metrics.
     package var gauges: [Gauge] {
         let (now, deliveryStatuses) = (parts.runtime.clock.now(), ordered)
-        func samples(_ value: (EndpointWorker.Status) -> Double) -> [Gauge.Sample] {
+        func samples(_ value: (EndpointThread.Status) -> Double) -> [Gauge.Sample] {
             deliveryStatuses.map { .init(value($0.deliveryStatus), labels: [("endpoint", $0.id)]) }
         }
         return [

@@ -34,7 +34,7 @@ final class LogFile: LogSink {
     func write(_ bytes: [UInt8], isStopped: () -> Bool) throws(LogSinkError) {
         do throws(LogSinkError) {
             if descriptor < 0 || isMoved { try open() }
-            // Released with the write: a test, or a worker that ends, may write as well.
+            // Released with the write: a test, or a thread that ends, may write as well.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 throw LogSinkError(description: "\(path) is being written by another process.", label: "file-locked")
             }

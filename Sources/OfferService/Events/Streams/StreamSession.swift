@@ -248,8 +248,8 @@ final class StreamSession {
         context.store(body, of: stream.id)
     }
 
-    var deliveryStatus: EndpointWorker.Status {
-        EndpointWorker.Status(
+    var deliveryStatus: EndpointThread.Status {
+        EndpointThread.Status(
             backlog: max(0, logSize - next),
             retrying: failing == nil ? 0 : 1,
             oldestFirstAttemptAt: failing?.firstAttemptAt,

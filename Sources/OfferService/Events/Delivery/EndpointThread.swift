@@ -7,7 +7,7 @@ import Storage
 import TransparencyLog
 
 /// Delivers to one endpoint, on a thread of its own.
-final class EndpointWorker: EventWorker {
+final class EndpointThread: EventThread {
     /// What is known of the endpoint, for health, metrics and the console.
     struct Status: Sendable {
         /// Entries of the log that were not examined yet, or that have waiting events.

@@ -4,11 +4,11 @@ import OfferDomain
 import ServiceRuntime
 import TransparencyLog
 
-/// What sends to one receiver, on a thread of its own.
-protocol EventWorker: Sendable {
+/// A thread that sends to one receiver.
+protocol EventThread: Sendable {
     var id: String { get }
     var kind: EndpointReport.Kind { get }
-    var deliveryStatus: EndpointWorker.Status { get }
+    var deliveryStatus: EndpointThread.Status { get }
     func start()
     /// Begins no more.
     func stop()
@@ -17,12 +17,12 @@ protocol EventWorker: Sendable {
 }
 
 /// Sends entries of the log to one receiver, on a thread of its own.
-final class StreamWorker: EventWorker {
+final class StreamThread: EventThread {
     private let stream: LogStream
     private let context: DeliveryContext
     private let isStopping = Guarded(false)
     private let hasEnded = Guarded(false)
-    private let state = Guarded(EndpointWorker.Status())
+    private let state = Guarded(EndpointThread.Status())
 
     init(_ stream: LogStream, _ context: DeliveryContext) {
         self.stream = stream
@@ -31,7 +31,7 @@ final class StreamWorker: EventWorker {
 
     var id: String { stream.id }
     var kind: EndpointReport.Kind { stream.kind }
-    var deliveryStatus: EndpointWorker.Status { state.withLock { $0 } }
+    var deliveryStatus: EndpointThread.Status { state.withLock { $0 } }
 
     func start() {
         NamedThread.start(named: "log-stream") { [self] in

@@ -6,14 +6,14 @@ struct Assignment: Sendable {
     let connection: Connection
 }
 
-/// A task that passes one request after the other to the responder, from any connection.
+/// A task that passes one request after the other to the responder; they may come from any connection.
 ///
 /// It reuses the memory that calls of the responder need; one task per request would allocate that memory and itself
-/// each time. A cancelled worker answers nothing more: workers are cancelled only when the server stops.
+/// each time. A cancelled task answers nothing more; tasks are cancelled only when the server stops.
 ///
 /// `@unchecked Sendable`: apart from the responder's own work, touched only on the thread of the event loop.
 @safe
-final class Worker: @unchecked Sendable {
+final class RequestTask: @unchecked Sendable {
     private var task: Task<Void, Never>?
     private var assignment: Assignment?
     private var waiting: UnsafeContinuation<Void, Never>?
