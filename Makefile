@@ -22,7 +22,7 @@ CHECK_TESTS := ^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests|ConsoleTests)
 # Tests without a database, or that run over both engines by themselves: a second run over PostgreSQL adds nothing.
 WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|SignatureDiagnosis|ServiceRuntime|TransparencyLog|Configuration|HTTP|Storage)Tests\.|^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests)
 # Tests of code with threads of its own: what the thread sanitizer is good at.
-THREADED := ^(HTTPTests|StorageTests|ServiceRuntimeTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyGate|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
+THREADED := ^(HTTPTests|StorageTests|ServiceRuntimeTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyUseGuard|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
 
 .PHONY: help setup setup-checks setup-bench setup-package setup-docs setup-failover build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api swift-client other-sdks client-certificates identity-provider app-attest faults faults-long failover fuzz deb image package-test check nightly bench instructions compare tools clean
 

@@ -35,7 +35,7 @@ package final class Membership: Sendable {
         let instance: Instance
         let lease: Lease
 
-        /// The lease is that of the instance's own key gate.
+        /// The lease is that of the instance's own `KeyUseGuard`.
         package init(_ instance: Instance, lease: Lease) {
             self.instance = instance
             self.lease = lease
@@ -99,7 +99,7 @@ package final class Membership: Sendable {
         stopping.signal()
         hasEnded.wait()
         lease.end()
-        committer.gate.waitUntilUnused()
+        committer.keyUseGuard.waitUntilUnused()
         let id = state.withLock { $0.instance.id }
         let left = Guarded(false)
         committer.change { writer throws(LedgerError) in
@@ -188,10 +188,10 @@ package final class Membership: Sendable {
     /// Has the committer read what is switched off, and returns once nothing of that is used any more.
     private func obey() throws(MembershipError) {
         let outcome = Guarded<Result<Void, LedgerError>?>(nil)
-        committer.change { [gate = committer.gate] writer throws(LedgerError) in
+        committer.change { [keyUseGuard = committer.keyUseGuard] writer throws(LedgerError) in
             try writer.readSwitches()
-            gate.follow(writer.switches)
-            gate.waitUntilUnused()
+            keyUseGuard.follow(writer.switches)
+            keyUseGuard.waitUntilUnused()
             try writer.acknowledgeSwitches()
         } _: { result in
             outcome.withLock { $0 = result }

@@ -82,7 +82,7 @@ package final class IntentSigner: Sendable {
         guard let privateKey = key.privateKey else { throw .stopped(.disabled(key.id)) }
         let used: Result<ECDSASignature?, KeyStop>
         do throws(SigningError) {
-            used = try committer.gate.use(key.id) { () throws(SigningError) in
+            used = try committer.keyUseGuard.use(key.id) { () throws(SigningError) in
                 let made = try privateKey.signature(of: digest)
                 return !verifies || isTrusted(made, of: digest, by: privateKey) ? made : nil
             }

@@ -50,8 +50,8 @@ package final class PreviewEligibility: Sendable {
         let preview = OfferPreview(requests: requests, knowledge: customer.knowledge)
         let previewed = try await decided(preview, about: customer)
         let faults = await googlePlayObstacles(of: offers, in: app, request, at: context.receivedAt)
-        // Asked last, so that what was sealed meanwhile is known. Not the gate: what can't be recorded does not shut it.
-        let isSealed = seal.isSealed || committer.gate.isCutOff
+        // Asked last, so that a new seal counts. Not asked of `keyUseGuard`: it does not know what can't be recorded.
+        let isSealed = seal.isSealed || committer.keyUseGuard.isCutOff
         return zip(offers, previewed).map { offer, previewed in
             let obstacle =
                 previewed.isStoreSilent

@@ -6,10 +6,10 @@ package import ServiceRuntime
 
 /// The seal: it stops all signing by the service until it is lifted; any thread may use it.
 ///
-/// To seal, the service shuts the gate, waits for key uses that have begun, and then writes the entry. So no signature
-/// is made after the entry is durable. To open, it writes the entry first.
+/// To seal, the service blocks key uses, waits for those that have begun, and then writes the entry. So no signature
+/// is made after the entry is durable. To unseal, it writes the entry first.
 package final class Seal: Sendable {
-    private let gate: KeyGate
+    private let keyUseGuard: KeyUseGuard
     private let committer: Committer
     private let clock: WallClock
     private let log: Log
@@ -30,13 +30,13 @@ package final class Seal: Sendable {
 
     /// `unwritable` says since when and why records can't be written; that seals too, while it lasts.
     package init(
-        gate: KeyGate,
+        keyUseGuard: KeyUseGuard,
         committer: Committer,
         clock: WallClock,
         log: Log,
         unwritable: @escaping @Sendable () -> (since: Timestamp, reason: String)?
     ) {
-        self.gate = gate
+        self.keyUseGuard = keyUseGuard
         self.committer = committer
         self.clock = clock
         self.log = log
@@ -47,20 +47,22 @@ package final class Seal: Sendable {
     package var isSealed: Bool { !causes.isEmpty }
 
     /// Whether keys cannot be used because this instance cannot reach the others through the database.
-    var isCutOff: Bool { gate.isCutOff }
+    var isCutOff: Bool { keyUseGuard.isCutOff }
 
     /// Whether every instance that shares the database has said that it obeys what seals the service for longer.
     package var isObeyed: Bool {
         // What is not on record yet is not known to the others.
-        !gate.held.contains { $0.value.cause.isSticky } && gate.stored.seals.allSatisfy(\.isAcknowledged)
+        !keyUseGuard.held.contains { $0.value.cause.isSticky } && keyUseGuard.stored.seals.allSatisfy(\.isAcknowledged)
     }
 
     /// Whether every instance that shares the database has said that it obeys what was said of that key.
-    package func isObeyed(_ key: KeyID) -> Bool { gate.heldKeys[key] == nil && gate.stored.keys[key] != false }
+    package func isObeyed(_ key: KeyID) -> Bool {
+        keyUseGuard.heldKeys[key] == nil && keyUseGuard.stored.keys[key] != false
+    }
 
     /// Every cause that holds, in the order of `SealCause`.
     package var causes: [ActiveSeal] {
-        var causes = gate.seals
+        var causes = keyUseGuard.seals
         if let (since, reason) = unwritable() {
             let seal = ActiveSeal(
                 cause: .logUnwritable,
@@ -102,7 +104,7 @@ package final class Seal: Sendable {
     /// If several instances share the database, waits for a limited time until each obeys or is removed.
     private func awaitAcknowledgement() async {
         for _ in 0..<100 {
-            guard committer.gate.stored.awaitsAcknowledgement else { return }
+            guard committer.keyUseGuard.stored.awaitsAcknowledgement else { return }
             await Pause.system(milliseconds: 50)
             committer.change({ _ in }, { _ in })
         }
@@ -121,7 +123,7 @@ package final class Seal: Sendable {
             requester: requester,
             isRecorded: false
         )
-        let serial = gate.hold(seal)
+        let serial = keyUseGuard.hold(seal)
         // A reason that a person gives is recorded, but not logged.
         let known = requester.callerID == nil ? detail : "see the records"
         log(
@@ -142,7 +144,7 @@ package final class Seal: Sendable {
     ) {
         busy.withLock { _ = $0.insert(.service(seal.cause)) }
         // Also on a retry: the first attempt may still be waiting.
-        gate.waitUntilUnused()
+        keyUseGuard.waitUntilUnused()
         committer.change { writer throws(LedgerError) in
             try writer.seal(seal)
         } _: { [self] result in
@@ -153,7 +155,7 @@ package final class Seal: Sendable {
                     with: ["cause": .text(seal.cause.rawValue), "reason": .text(error.description)]
                 )
             } else {
-                gate.settle(seal.cause, serial)
+                keyUseGuard.settle(seal.cause, serial)
             }
             busy.withLock { _ = $0.remove(.service(seal.cause)) }
             done(result)
@@ -162,13 +164,13 @@ package final class Seal: Sendable {
 
     /// Tries again to record what holds and is not on record yet; called once a second.
     package func recordWhatIsHeld() {
-        // Read before the gate: an attempt that ends in between is in this copy, or the gate shows what it recorded.
+        // Read before the guard: an attempt that ends in between is in this copy, or the guard shows what it recorded.
         let before = busy.withLock { $0 }
         func isBusy(_ subject: Subject) -> Bool { before.contains(subject) || self.isBusy(subject) }
-        for held in gate.held where !held.value.isRecorded && !isBusy(.service(held.value.cause)) {
+        for held in keyUseGuard.held where !held.value.isRecorded && !isBusy(.service(held.value.cause)) {
             record(held.value, serial: held.serial) { _ in }
         }
-        for (key, held) in gate.heldKeys where !isBusy(.key(key)) { record(key, held: held) { _ in } }
+        for (key, held) in keyUseGuard.heldKeys where !isBusy(.key(key)) { record(key, held: held) { _ in } }
         sealAgain()
     }
 
@@ -176,7 +178,7 @@ package final class Seal: Sendable {
     ///
     /// That command or instance checks only what it can see: not this machine's clock, memory and processor.
     private func sealAgain() {
-        let sealed = Set(gate.seals.map(\.cause))
+        let sealed = Set(keyUseGuard.seals.map(\.cause))
         // A log that was found to be changed stays so, also where the seal was lifted before this instance had noticed.
         if !sealed.contains(.checkpoint), let why = reason(for: .checkpoint) { seal(.checkpoint, detail: why) }
         for cause in found.withLock({ $0.subtracting(sealed) }) where cause != .checkpoint {
@@ -200,7 +202,7 @@ package final class Seal: Sendable {
     /// - Throws: ``UnsealRefusal`` if one of the seals must stay; then all of them stay.
     package func unseal(_ reason: SwitchReason, by requester: Requester) async throws(UnsealRefusal) {
         if causes.isEmpty { try await hearOthers() }
-        let held = gate.held
+        let held = keyUseGuard.held
         let active = causes
         guard !active.isEmpty else { return }
         let obstacles = active.compactMap(obstacle)
@@ -212,7 +214,7 @@ package final class Seal: Sendable {
         } catch {
             throw .ledger(error)
         }
-        for entry in held { gate.release(entry.value.cause, entry.serial) }
+        for entry in held { keyUseGuard.release(entry.value.cause, entry.serial) }
         log(
             .warning,
             "the seal is lifted",
@@ -233,7 +235,7 @@ package final class Seal: Sendable {
 
     /// A condition that the service watches itself holds, or holds no more; called once a second.
     package func set(_ cause: SealCause, holds detail: String?, by requester: Requester = .service) {
-        let held = gate.held.first { $0.value.cause == cause }
+        let held = keyUseGuard.held.first { $0.value.cause == cause }
         switch (detail, held) {
         case (nil, nil): return
         case (let detail?, nil): seal(cause, detail: detail, by: requester) { _ in }
@@ -250,7 +252,7 @@ package final class Seal: Sendable {
             try writer.unseal([cause], by: requester, reason: "the cause is gone")
         } _: { [self] result in
             if case .success = result {
-                gate.release(cause, serial)
+                keyUseGuard.release(cause, serial)
                 log(.warning, "a cause of the seal is gone", with: ["cause": .text(cause.rawValue)])
             }
             busy.withLock { _ = $0.remove(.end(cause)) }
@@ -259,32 +261,32 @@ package final class Seal: Sendable {
 
     // MARK: - One key
 
-    /// Whether an administrator has switched that key off.
-    package func isOff(_ key: KeyID) -> Bool { gate.isOff(key) }
+    /// Whether an administrator has disabled that key.
+    package func isDisabled(_ key: KeyID) -> Bool { keyUseGuard.isDisabled(key) }
 
     /// Switches a key off; returns once that is durable, and it signs no more before.
     ///
     /// - Throws: Why the entry could not be written; the key is off nevertheless.
     package func disable(_ key: KeyID, by requester: Requester) async throws(LedgerError) {
-        let serial = gate.hold(key, by: requester)
+        let serial = keyUseGuard.hold(key, by: requester)
         log(.error, "a key was disabled", with: ["key": .text(key.text), "by": .text(requester.name)])
         try await withCheckedContinuation { continuation in
-            record(key, held: KeyGate.Held(value: requester, serial: serial)) { continuation.resume(returning: $0) }
+            record(key, held: KeyUseGuard.Held(value: requester, serial: serial)) { continuation.resume(returning: $0) }
         }.get()
         await awaitAcknowledgement()
     }
 
     private func record(
         _ key: KeyID,
-        held: KeyGate.Held<Requester>,
+        held: KeyUseGuard.Held<Requester>,
         then done: @escaping @Sendable (Result<Void, LedgerError>) -> Void
     ) {
         busy.withLock { _ = $0.insert(.key(key)) }
-        gate.waitUntilUnused(key)
+        keyUseGuard.waitUntilUnused(key)
         committer.change { writer throws(LedgerError) in
             try writer.set(key, isDisabled: true, by: held.value)
-        } _: { [gate, busy] result in
-            if case .success = result { gate.release(key, held.serial) }
+        } _: { [keyUseGuard, busy] result in
+            if case .success = result { keyUseGuard.release(key, held.serial) }
             busy.withLock { _ = $0.remove(.key(key)) }
             done(result)
         }
@@ -292,11 +294,11 @@ package final class Seal: Sendable {
 
     /// Leaves a key to the `keys` file again, once that is durable.
     package func enable(_ key: KeyID, by requester: Requester) async throws(LedgerError) {
-        let held = gate.heldKeys[key]
+        let held = keyUseGuard.heldKeys[key]
         try await committer.change { writer throws(LedgerError) in
             try writer.set(key, isDisabled: false, by: requester)
         }
-        if let held { gate.release(key, held.serial) }
+        if let held { keyUseGuard.release(key, held.serial) }
         log(.warning, "a key was enabled", with: ["key": .text(key.text), "by": .text(requester.name)])
     }
 }

@@ -94,7 +94,8 @@ final class Housekeeper: Sendable {
         do {
             try configuration.refresh(from: connection)
             // Without requests nothing else makes the committer look, and it alone says what was switched off.
-            if try SealStore(connection: connection).switches() != committer.gate.stored || hasGrown(connection) {
+            if try SealStore(connection: connection).switches() != committer.keyUseGuard.stored || hasGrown(connection)
+            {
                 committer.change({ _ in }, { _ in })
             }
             return true

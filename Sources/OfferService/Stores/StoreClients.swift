@@ -104,7 +104,7 @@ package final class StoreClients: Sendable {
 
     /// Signs with the key in force, once its use is on record.
     private static func tokenSigner(_ current: CurrentSnapshot, _ committer: Committer) -> KeyRingTokenSigner {
-        KeyRingTokenSigner(gate: committer.gate) { bundleID in
+        KeyRingTokenSigner(keyUseGuard: committer.keyUseGuard) { bundleID in
             current.value.keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI)
         } record: { key, request, digest throws(StoreError) in
             let event = AuditEvent.storeTokenSigned(
@@ -125,7 +125,7 @@ package final class StoreClients: Sendable {
 
     /// Signs with the service account in force, once the use of its key is on record.
     private static func assertionSigner(_ current: CurrentSnapshot, _ committer: Committer) -> KeyRingAssertionSigner {
-        KeyRingAssertionSigner(gate: committer.gate) { packageName in
+        KeyRingAssertionSigner(keyUseGuard: committer.keyUseGuard) { packageName in
             current.value.keyRing.serviceAccount(for: packageName)
         } record: { account, expiresAt, digest throws(StoreError) in
             let event = AuditEvent.googleAssertionSigned(account.name, digest: digest.hex, expiresAt: expiresAt)

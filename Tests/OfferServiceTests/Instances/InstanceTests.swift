@@ -185,18 +185,18 @@ import Testing
     @Test func `uses no key once others may take it for gone`() throws {
         let clock = SettableClock()
         let lease = Lease(clock: clock.wallClock)
-        let gate = KeyGate(lease: lease)
+        let keyUseGuard = KeyUseGuard(lease: lease)
         let key = try KeyID("ACTIVE0001")
         func use() -> Bool {
-            if case .success = gate.use(key, { true }) { true } else { false }
+            if case .success = keyUseGuard.use(key, { true }) { true } else { false }
         }
-        #expect(gate.stop(of: key) == .cutOff && !use(), "not before it has joined")
+        #expect(keyUseGuard.stop(of: key) == .cutOff && !use(), "not before it has joined")
         lease.renew(from: lease.now)
-        #expect(gate.stop(of: key) == nil && use())
+        #expect(keyUseGuard.stop(of: key) == nil && use())
         clock.advance(milliseconds: Lease.lifetimeMilliseconds - 1)
-        #expect(gate.stop(of: nil) == nil && use())
+        #expect(keyUseGuard.stop(of: nil) == nil && use())
         clock.advance(milliseconds: 1)
-        #expect(gate.stop(of: nil) == .cutOff && !use())
+        #expect(keyUseGuard.stop(of: nil) == .cutOff && !use())
         lease.renew(from: lease.now)
         #expect(use())
         lease.end()

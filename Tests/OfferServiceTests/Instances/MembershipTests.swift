@@ -13,7 +13,7 @@ import Testing
     /// One of them, without keys and callers.
     private struct Member {
         let instance: Instance
-        let gate: KeyGate
+        let keyUseGuard: KeyUseGuard
         let committer: Committer
         let membership: Membership
         let reloads = Recorder()
@@ -28,11 +28,11 @@ import Testing
                 policyName: "sha256:00",
                 keysDigest: "00"
             )
-            gate = KeyGate(lease: lease)
+            keyUseGuard = KeyUseGuard(lease: lease)
             committer = Committer(
                 clock: clock,
                 observer: Metrics(),
-                gate: gate,
+                keyUseGuard: keyUseGuard,
                 options: CommitterOptions(acknowledges: true, instance: instance.id),
                 open: place.ledger.open
             )
@@ -110,22 +110,25 @@ import Testing
 
     @Test func `uses no key after it has left, and is waited for no more`() async throws {
         try await withTwo(hasLeft: true) { one, other, place async throws in
-            #expect(one.gate.stop(of: nil) == nil && other.gate.stop(of: nil) == nil)
+            #expect(one.keyUseGuard.stop(of: nil) == nil && other.keyUseGuard.stop(of: nil) == nil)
             await mayBlock { one.membership.stop() }
-            #expect(one.gate.stop(of: nil) == .cutOff)
+            #expect(one.keyUseGuard.stop(of: nil) == .cutOff)
             let left = try InstanceTable(connection: place.ledger.openForReading()).all().map(\.instance)
             #expect(left == [other.instance])
-            #expect(other.gate.stop(of: nil) == nil)
+            #expect(other.keyUseGuard.stop(of: nil) == nil)
         }
     }
 
     @Test func `a removed instance joins again and obeys what is switched off`() async throws {
         try await withTwo { one, other, place async throws in
             try SealSwitch(ledger: place.ledger, clock: place.clock.wallClock).seal(detail: "drill")
-            #expect(one.gate.stop(of: nil) == nil && other.gate.stop(of: nil) == nil, "no instance has looked yet")
+            #expect(
+                one.keyUseGuard.stop(of: nil) == nil && other.keyUseGuard.stop(of: nil) == nil,
+                "no instance has looked yet"
+            )
             let table = InstanceTable(connection: try place.ledger.openPatiently())
             try table.remove(one.instance.id)
-            #expect(try await eventually { one.gate.stop(of: nil) != nil })
+            #expect(try await eventually { one.keyUseGuard.stop(of: nil) != nil })
             #expect(try await eventually { try table.all().count == 2 })
         }
     }

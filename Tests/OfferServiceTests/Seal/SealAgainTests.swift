@@ -34,7 +34,9 @@ import Testing
                 open: open
             )
             committer.start(on: try service.ledger.openPatiently())
-            seal = Seal(gate: committer.gate, committer: committer, clock: clock.wallClock, log: log) { nil }
+            seal = Seal(keyUseGuard: committer.keyUseGuard, committer: committer, clock: clock.wallClock, log: log) {
+                nil
+            }
             watch = SealWatch(
                 SealSettings(),
                 seal: seal,
@@ -111,7 +113,7 @@ import Testing
             other.fault.withLock { $0 = nil }
             try await unseal(service)
             for _ in 1...2 { try await other.look() }
-            #expect(other.seal.causes.isEmpty && other.committer.gate.stop(of: nil) == nil)
+            #expect(other.seal.causes.isEmpty && other.committer.keyUseGuard.stop(of: nil) == nil)
             // It was lifted for good: what is found later is found by a signature.
             other.fault.withLock { $0 = "the self-test failed" }
             try await other.look()

@@ -68,9 +68,9 @@ import Testing
                 group.addTask { try await service.sign(offer: "open") }
                 #expect(try await eventually { faults.isCommitting })
                 group.addTask { try await service.act(row.path, body: row.body) }
-                // The gate is shut although no disk has answered.
+                // Key uses are blocked although no disk has answered.
                 let key = try KeyID("ACTIVE0001")
-                #expect(try await eventually { service.committer.gate.stop(of: key) != nil })
+                #expect(try await eventually { service.committer.keyUseGuard.stop(of: key) != nil })
                 faults.release()
                 var statuses: [Int] = []
                 for try await reply in group {
@@ -91,16 +91,16 @@ import Testing
         try await withService { service async throws in
             let key = try KeyID("ACTIVE0001")
             let (hasBegun, mayEnd) = (Recorder(), Recorder())
-            let gate = service.committer.gate
+            let keyUseGuard = service.committer.keyUseGuard
             async let use: Void = mayBlock {
-                _ = gate.use(key) {
+                _ = keyUseGuard.use(key) {
                     hasBegun.add()
                     while mayEnd.count == 0 {}
                 }
             }
             #expect(try await eventually { hasBegun.count == 1 })
             async let stop = service.act(row.path, body: row.body)
-            #expect(try await eventually { gate.stop(of: key) != nil })
+            #expect(try await eventually { keyUseGuard.stop(of: key) != nil })
             try await Task.sleep(for: .milliseconds(100))
             #expect(try service.entries().isEmpty, "the use has not ended")
             mayEnd.add()
@@ -186,9 +186,9 @@ import Testing
         try await withService { service async throws in
             let key = try KeyID("ACTIVE0001")
             let (hasBegun, mayEnd) = (Recorder(), Recorder())
-            let gate = service.committer.gate
+            let keyUseGuard = service.committer.keyUseGuard
             async let use: Void = mayBlock {
-                _ = gate.use(key) {
+                _ = keyUseGuard.use(key) {
                     hasBegun.add()
                     while mayEnd.count == 0 {}
                 }
@@ -196,7 +196,7 @@ import Testing
             #expect(try await eventually { hasBegun.count == 1 })
             try service.sealFromElsewhere()
             async let reply = service.sign(offer: "open")
-            #expect(try await eventually { gate.stop(of: key) != nil })
+            #expect(try await eventually { keyUseGuard.stop(of: key) != nil })
             try await Task.sleep(for: .milliseconds(100))
             #expect(try service.entries("service.sealed").isEmpty, "the use has not ended")
             mayEnd.add()
@@ -207,17 +207,17 @@ import Testing
     }
 
     @Test func `a key is waited for alone, whatever other keys are used for`() async throws {
-        let (gate, hasBegun, mayEnd, hasWaited) = (KeyGate(), Recorder(), Recorder(), Recorder())
+        let (keyUseGuard, hasBegun, mayEnd, hasWaited) = (KeyUseGuard(), Recorder(), Recorder(), Recorder())
         let (key, other) = (try KeyID("ACTIVE0001"), try KeyID("ACTIVE0002"))
         async let use: Void = mayBlock {
-            _ = gate.use(other) {
+            _ = keyUseGuard.use(other) {
                 hasBegun.add()
                 while mayEnd.count == 0 {}
             }
         }
         #expect(try await eventually { hasBegun.count == 1 })
         async let wait: Void = mayBlock {
-            gate.waitUntilUnused(key)
+            keyUseGuard.waitUntilUnused(key)
             hasWaited.add()
         }
         #expect(try await eventually { hasWaited.count == 1 })
@@ -232,7 +232,7 @@ import Testing
             let keys = KeySwitch(ledger: service.ledger, clock: service.clock.wallClock)
             try keys.set(try KeyID("ACTIVE0001"), isDisabled: true)
             #expect(try await service.sign(offer: "open").problem == "key-unavailable", "though no snapshot was made")
-            #expect(service.committer.gate.stored.keys == [try KeyID("ACTIVE0001"): true], "acknowledged")
+            #expect(service.committer.keyUseGuard.stored.keys == [try KeyID("ACTIVE0001"): true], "acknowledged")
             try keys.set(try KeyID("ACTIVE0001"), isDisabled: false)
             #expect(try await service.sign(offer: "open").status == 200)
         }

@@ -36,8 +36,8 @@ extension Committer {
         // Newer grants are kept under a name that this request does not know, so its caps would not hold.
         if writer.outdatedEpochs.contains(request.epoch) { return .outdatedSecret }
         return switch request.grantable {
-        case .signature(let plan): gate.stop(of: plan.key.id)
-        case .authorization: gate.stop(of: nil)
+        case .signature(let plan): keyUseGuard.stop(of: plan.key.id)
+        case .authorization: keyUseGuard.stop(of: nil)
         case .preview: nil
         }
     }

@@ -26,8 +26,8 @@ package final class Committer: Sendable {
     let observer: any CommitObserver
     /// Whether the next connection must look every customer up, because the grant filter could not be read.
     let looksForAll: Guarded<Bool>
-    /// The gate that can block all grants and the use of keys.
-    package let gate: KeyGate
+    /// Can block all grants and all uses of keys.
+    package let keyUseGuard: KeyUseGuard
     private let acknowledges: Bool
     let instance: UniqueID?
     private let maximumWaiting: Int
@@ -52,14 +52,14 @@ package final class Committer: Sendable {
     package init(
         clock: WallClock,
         observer: any CommitObserver,
-        gate: KeyGate = KeyGate(),
+        keyUseGuard: KeyUseGuard = KeyUseGuard(),
         options: CommitterOptions = CommitterOptions(),
         database: CommitterDatabase
     ) {
         self.clock = clock
         pulse = CommitterPulse(options.stopwatch)
         self.observer = observer
-        self.gate = gate
+        self.keyUseGuard = keyUseGuard
         acknowledges = options.acknowledges
         looksForAll = Guarded(!options.acknowledges)
         instance = options.instance
@@ -78,14 +78,14 @@ package final class Committer: Sendable {
     package convenience init(
         clock: WallClock,
         observer: any CommitObserver,
-        gate: KeyGate = KeyGate(),
+        keyUseGuard: KeyUseGuard = KeyUseGuard(),
         options: CommitterOptions = CommitterOptions(),
         open: @escaping ConnectionOpener
     ) {
         self.init(
             clock: clock,
             observer: observer,
-            gate: gate,
+            keyUseGuard: keyUseGuard,
             options: options,
             database: CommitterDatabase(open: open)
         )
@@ -207,8 +207,8 @@ package final class Committer: Sendable {
     /// - Returns: What keeps the key from being used; then nothing is recorded.
     package func append(_ events: [AuditEvent], using key: KeyID?) async throws(LedgerError) -> KeyStop? {
         let found = Guarded<KeyStop?>(nil)
-        try await change { [gate] writer throws(LedgerError) in
-            let stop = gate.stop(of: key)
+        try await change { [keyUseGuard] writer throws(LedgerError) in
+            let stop = keyUseGuard.stop(of: key)
             found.withLock { $0 = stop }
             if stop == nil { for event in events { try writer.append(event) } }
         }
@@ -341,7 +341,7 @@ extension Committer {
             if try begin(&batch, with: current, takesMore: takesMore) { try obey(current) }
             var outcomes = try write(&batch, with: current, &cleaning)
             pulse.noteAnswer()
-            gate.follow(current.switches)
+            keyUseGuard.follow(current.switches)
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
             observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
             current.tell(observer)
@@ -405,11 +405,11 @@ extension Committer {
 
     /// Takes over what other processes have switched off, before anything is decided and before keys are used again.
     private func obey(_ writer: LedgerWriter) throws(LedgerError) {
-        let lifted = gate.follow(writer.switches)
+        let lifted = keyUseGuard.follow(writer.switches)
         guard acknowledges else { return }
         if lifted != SigningStops() { observer.lifted(lifted) }
         guard writer.switches.awaitsAcknowledgement else { return }
-        gate.waitUntilUnused()
+        keyUseGuard.waitUntilUnused()
         observer.obeys(writer.switches)
         try writer.acknowledgeSwitches()
     }

@@ -64,8 +64,8 @@ extension Committer {
     /// Records that the service asks the App Store next, unless it must not ask; returns when that is durable.
     package func admit(_ change: AccountTokenChange) async throws(LedgerError) -> AccountTokenChange.Ruling {
         let found = Guarded<AccountTokenChange.Ruling>(.ofOtherCustomer)
-        try await self.change { [gate] writer throws(LedgerError) in
-            let admission = try writer.admit(change, gate.stop(of: change.keyID))
+        try await self.change { [keyUseGuard] writer throws(LedgerError) in
+            let admission = try writer.admit(change, keyUseGuard.stop(of: change.keyID))
             found.withLock { $0 = admission }
         }
         return found.withLock { $0 }

@@ -80,13 +80,13 @@ package struct KeysCall: Sendable {
     }
 
     private func tree(_ key: SigningKey, _ lastUse: Timestamp?) -> JSONTree {
-        let isOff = seal.isOff(key.id)
+        let isDisabled = seal.isDisabled(key.id)
         return [
             "id": .text(key.id.text),
             "bundleIds": .texts(key.bundleIDs.map(\.text)),
             "purposes": .texts(key.purposes.map(\.rawValue).sorted()),
-            "state": .text(isOff ? KeyStatus.disabled.rawValue : key.status.rawValue),
-            "disabledBy": isOff ? .text("administrator") : key.status == .disabled ? .text("file") : .null,
+            "state": .text(isDisabled ? KeyStatus.disabled.rawValue : key.status.rawValue),
+            "disabledBy": isDisabled ? .text("administrator") : key.status == .disabled ? .text("file") : .null,
             "isObeyed": .boolean(seal.isObeyed(key.id)),
             "publicKeySHA256": key.publicKeyDigest.map { .text($0) } ?? .null,
             "lastUsedAt": lastUse.map { .instant($0) } ?? .null,

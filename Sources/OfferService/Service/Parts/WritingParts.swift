@@ -46,12 +46,12 @@ struct WritingParts: Sendable {
         )
         reserve = dependencies.diskReserve(settings.database)
         appRefusals = AppRefusals(runtime.clock, reserve: reserve)
-        let gate = KeyGate(lease: identity?.lease)
-        gate.follow(opened.switches)
+        let keyUseGuard = KeyUseGuard(lease: identity?.lease)
+        keyUseGuard.follow(opened.switches)
         committer = Committer(
             clock: runtime.clock,
             observer: health,
-            gate: gate,
+            keyUseGuard: keyUseGuard,
             options: Self.options(dependencies, identity: identity, appRefusals: appRefusals),
             database: Self.database(ledger, dependencies)
         )
@@ -62,7 +62,9 @@ struct WritingParts: Sendable {
             committer: committer,
             health: health
         )
-        seal = Seal(gate: gate, committer: committer, clock: runtime.clock, log: runtime.log) { health.commitFailure }
+        seal = Seal(keyUseGuard: keyUseGuard, committer: committer, clock: runtime.clock, log: runtime.log) {
+            health.commitFailure
+        }
         seal.keep(.selfVerification) { [current] in current.value.keyRing.selfTestFailure }
     }
 

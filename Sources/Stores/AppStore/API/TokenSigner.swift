@@ -61,20 +61,20 @@ package struct SignedToken: Hashable, Sendable {
 
 /// Signs tokens with the keys of the ring.
 package struct KeyRingTokenSigner: TokenSigner {
-    private let gate: KeyGate
+    private let keyUseGuard: KeyUseGuard
     private let key: @Sendable (BundleID) -> SigningKey?
     private let record: @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
 
     /// - Parameters:
-    ///   - gate: Blocks the use of keys.
+    ///   - keyUseGuard: Blocks the use of keys.
     ///   - key: The key that signs for an app, as the ring has it now.
     ///   - record: Makes the use of the key durable before it happens; an error prevents the use.
     package init(
-        gate: KeyGate = KeyGate(),
+        keyUseGuard: KeyUseGuard = KeyUseGuard(),
         key: @escaping @Sendable (BundleID) -> SigningKey?,
         record: @escaping @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
     ) {
-        self.gate = gate
+        self.keyUseGuard = keyUseGuard
         self.key = key
         self.record = record
     }
@@ -97,7 +97,7 @@ package struct KeyRingTokenSigner: TokenSigner {
         try await record(key, request, digest)
         let signature: Result<ECDSASignature, KeyStop>
         do throws(SigningError) {
-            signature = try gate.use(key.id) { () throws(SigningError) in try privateKey.signature(of: digest) }
+            signature = try keyUseGuard.use(key.id) { () throws(SigningError) in try privateKey.signature(of: digest) }
         } catch {
             throw .cannotSign(reason: "\(error)")
         }

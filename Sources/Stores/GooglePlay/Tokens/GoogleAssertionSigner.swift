@@ -75,20 +75,20 @@ package struct KeyRingAssertionSigner: GoogleAssertionSigner {
     package typealias Recording =
         @Sendable (GoogleServiceAccount, _ expiresAt: Timestamp, SHA256Digest) async throws(StoreError) -> Void
 
-    private let gate: KeyGate
+    private let keyUseGuard: KeyUseGuard
     private let account: @Sendable (PackageName) -> GoogleServiceAccount?
     private let record: Recording
 
     /// - Parameters:
-    ///   - gate: Blocks the use of keys.
+    ///   - keyUseGuard: Blocks the use of keys.
     ///   - account: The account of an app, as the ring has it now.
     ///   - record: Makes the use of the key durable.
     package init(
-        gate: KeyGate = KeyGate(),
+        keyUseGuard: KeyUseGuard = KeyUseGuard(),
         account: @escaping @Sendable (PackageName) -> GoogleServiceAccount?,
         record: @escaping Recording
     ) {
-        self.gate = gate
+        self.keyUseGuard = keyUseGuard
         self.account = account
         self.record = record
     }
@@ -113,7 +113,7 @@ package struct KeyRingAssertionSigner: GoogleAssertionSigner {
         try await record(account, times.expiresAt, digest)
         let signature: Result<[UInt8], KeyStop>
         do throws(SigningError) {
-            signature = try gate.use(nil) { () throws(SigningError) in
+            signature = try keyUseGuard.use(nil) { () throws(SigningError) in
                 try account.privateKey.signatureRS256(of: digest)
             }
         } catch {

@@ -2,11 +2,11 @@
 package import OfferDomain
 import ServiceRuntime
 
-/// The gate that every use of a signing key goes through, and the stops that shut it.
+/// Guards every use of a signing key: a stop blocks new uses at once.
 ///
-/// It shuts at once, in memory alone: no disk has to answer first. The caller that shuts it then waits for the uses
+/// It blocks in memory, so no disk has to answer first. The caller that blocks a key then waits for the uses
 /// that have begun, so that later records come after the last signature.
-package final class KeyGate: Sendable {
+package final class KeyUseGuard: Sendable {
     /// A stop that holds in this process and is not in the database, or not yet.
     package struct Held<Value: Sendable>: Sendable {
         /// What holds: a seal, or who disabled a key.
@@ -19,7 +19,7 @@ package final class KeyGate: Sendable {
         }
     }
 
-    /// How many uses of a key are under way; keys without their own switch share one count.
+    /// The number of current uses of a key; keys that only a seal can block share one count.
     private struct Uses {
         let key: KeyID?
         var count = 0
@@ -59,7 +59,7 @@ package final class KeyGate: Sendable {
     private let state = Guarded(State())
     private let lease: Lease?
 
-    /// An open gate; with a `lease`, it is open only while that is held.
+    /// Allows every use that no stop blocks; with a `lease`, only while that is held.
     package init(lease: Lease? = nil) {
         self.lease = lease
     }
@@ -105,7 +105,7 @@ package final class KeyGate: Sendable {
         if hasWaiting { state.wakeAll() }
     }
 
-    /// Waits until no key is in use, or that one is not; takes a fraction of a millisecond once the gate is shut.
+    /// Waits until no key is in use, or that one is not; takes a fraction of a millisecond once new uses are blocked.
     ///
     /// Do not call it from within ``use(_:_:)``.
     package func waitUntilUnused(_ key: KeyID? = nil) {
@@ -132,8 +132,8 @@ package final class KeyGate: Sendable {
         }
     }
 
-    /// Whether an administrator has switched that key off.
-    package func isOff(_ key: KeyID) -> Bool {
+    /// Whether an administrator has disabled that key.
+    package func isDisabled(_ key: KeyID) -> Bool {
         state.withLock { $0.stored.keys[key] != nil || $0.keys[key] != nil }
     }
 
@@ -151,9 +151,9 @@ package final class KeyGate: Sendable {
         }
     }
 
-    // MARK: - Shutting and opening
+    // MARK: - Blocking and releasing
 
-    /// Shuts the gate for all keys.
+    /// Blocks the uses of all keys.
     ///
     /// - Returns: The act, for `settle` and `release`.
     package func hold(_ seal: ActiveSeal) -> Int {
@@ -185,7 +185,7 @@ package final class KeyGate: Sendable {
     /// The keys that are disabled in this process alone, and who disabled them.
     package var heldKeys: [KeyID: Held<Requester>] { state.withLock { $0.keys } }
 
-    /// Shuts the gate for one key.
+    /// Blocks the uses of one key.
     package func hold(_ key: KeyID, by requester: Requester) -> Int {
         state.withLock { state in
             let serial = state.nextSerial()

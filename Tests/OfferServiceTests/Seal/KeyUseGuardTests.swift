@@ -6,25 +6,25 @@ import Testing
 
 @testable import Ledger
 
-struct KeyGateTests {
-    @Test func `once a key is off and its uses have been waited for, no thread uses it`() async throws {
-        for _ in 0..<20 { try await switchOffAmidUses() }
+struct KeyUseGuardTests {
+    @Test func `no thread uses a disabled key once the uses that had begun have ended`() async throws {
+        for _ in 0..<20 { try await disableAmidUses() }
     }
 
-    private func switchOffAmidUses() async throws {
-        let gate = KeyGate()
+    private func disableAmidUses() async throws {
+        let keyUseGuard = KeyUseGuard()
         let key = try KeyID("ACTIVE0001")
-        let (uses, late, refusals, isOff, isEnough) = (Recorder(), Recorder(), Recorder(), Recorder(), Recorder())
+        let (uses, late, refusals, isDisabled, isEnough) = (Recorder(), Recorder(), Recorder(), Recorder(), Recorder())
         // Enough that each core has some.
         let users = 4 * ProcessInfo.processInfo.processorCount
         let ended = Recorder()
         for _ in 0..<users {
             Thread.detachNewThread {
                 while isEnough.count == 0 {
-                    let use = gate.use(key) {
+                    let use = keyUseGuard.use(key) {
                         uses.add()
-                        // Asked last: what has begun before may go on for a while.
-                        if isOff.count > 0 { late.add() }
+                        // Read last: a use that began before may last for a while.
+                        if isDisabled.count > 0 { late.add() }
                     }
                     if case .failure = use { refusals.add() }
                 }
@@ -32,9 +32,9 @@ struct KeyGateTests {
             }
         }
         #expect(try await eventually { uses.count > 500 })
-        _ = gate.hold(key, by: .service)
-        gate.waitUntilUnused(key)
-        isOff.add()
+        _ = keyUseGuard.hold(key, by: .service)
+        keyUseGuard.waitUntilUnused(key)
+        isDisabled.add()
         #expect(try await eventually { refusals.count > 500 })
         isEnough.add()
         #expect(try await eventually { ended.count == users })
