@@ -71,8 +71,8 @@ def audit(key, grant):
     assert log.get_audit_log().size >= page.size
     assert log.summarize_audit_log().decisions
     assert log.reconcile().environment == api.StoreEnvironment.PRODUCTION
-    assert api.SwitchesApi(key).list_keys().keys[0].state == "active"
-    assert not api.SwitchesApi(key).get_seal().is_sealed
+    assert api.KeysAndSealApi(key).list_keys().keys[0].state == "active"
+    assert not api.KeysAndSealApi(key).get_seal().is_sealed
     assert api.OperationApi(key).get_own_caller().role == "auditor"
 
 

@@ -6,7 +6,7 @@ import Testing
 extension EndToEnd {
     /// Commands that run beside the service, which follows them.
     @Suite struct AdministrationTests {
-        @Test func `a key is switched off and on while the service runs`() async throws {
+        @Test func `a key is disabled and enabled while the service runs`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
             func status() throws -> Int { try service.sign(demo.request(customer: UUID().uuidString)).status }
@@ -40,7 +40,7 @@ extension EndToEnd {
             #expect(try await Program.run(["keys", "list"] + demo.options()).output.contains("ABC123DEFG  disabled"))
         }
 
-        @Test func `a key is not said to be switched off in a database that is not there`() async throws {
+        @Test func `a key is not reported as disabled in a database that does not exist`() async throws {
             let demo = try await DemoFolder()
             let outcome = try await Program.run(
                 ["keys", "disable", "ABC123DEFG", "--database", demo.directory.database("elsewhere.db")]

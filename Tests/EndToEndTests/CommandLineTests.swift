@@ -209,11 +209,11 @@ struct CommandLineRow: CustomTestStringConvertible {
         CommandLineRow(arguments: ["keys", "disable"], complaint: "KEY_ID"),
         CommandLineRow(
             arguments: ["keys", "disable", "0123456789abcdef0123456789abcdef01234567"],
-            complaint: "switched off and on in the keys file"
+            complaint: "enable a service account in the keys file"
         ),
         CommandLineRow(
             arguments: ["keys", "disable", "signer@example.iam.gserviceaccount.com"],
-            complaint: "switched off and on in the keys file"
+            complaint: "enable a service account in the keys file"
         ),
         CommandLineRow(arguments: ["customers"], complaint: "expected pseudonym or destroy-epoch"),
         CommandLineRow(arguments: ["customers", "pseudonym", "--customer-id", "ada"], complaint: "--app is missing"),

@@ -95,7 +95,7 @@ def held_up(setup: Setup, place: Place) -> Row:
 
 
 def sealed(setup: Setup, place: Place) -> Row:
-    """A seal is obeyed by every instance when the command returns, and a key that is switched off too."""
+    """Every instance has stopped signing when the seal command returns."""
     started, row = time.monotonic(), Row("seal and unseal beside two instances")
     instances = [Instance(place, number) for number in range(2)]
     loads = [instance.load(connections=8, rate=200, patience=30) for instance in instances]

@@ -11,14 +11,14 @@ package enum CallerRole: String, CaseIterable, Hashable, Sendable {
     case backend
     /// Reads the log.
     case auditor
-    /// Reads the log, and switches keys and the service off and on.
+    /// Reads the log, disables and enables keys, and seals and unseals the service.
     case admin
 
     /// Whether this role may ask for decisions and signatures.
     package var mayAskForSignatures: Bool { self == .app || self == .backend }
     /// Whether this role may read the log, the key ring and the seal.
     package var mayReadRecords: Bool { self == .auditor || self == .admin }
-    /// Whether this role may switch keys and the service off and on.
+    /// Whether this role may disable and enable keys, and seal and unseal the service.
     package var mayAct: Bool { self == .admin }
     /// Whether what this role says of a customer is believed.
     package var mayAssertFacts: Bool { self == .backend }

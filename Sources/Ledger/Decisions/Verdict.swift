@@ -19,7 +19,7 @@ package enum Verdict: Sendable {
     case idempotencyKeyReused
     /// The request was granted before and is not signed again: the remaining disk space is for new grants.
     case diskIsFull
-    /// Nothing is decided, because the service is sealed or the key is switched off.
+    /// Nothing is decided, because the service is sealed or the key is disabled.
     case stopped(KeyStop)
     /// Nothing is decided, because the request waited until its answer could no longer be sent.
     case tooLate

@@ -2,7 +2,7 @@
 import Configuration
 
 extension AuditEntry {
-    /// Who used a switch (a caller by name, others by kind), and whether other instances must still acknowledge it.
+    /// Who acted (a caller by name, others by kind), and whether other instances must still acknowledge it.
     static func details(of requester: Requester, isAwaited: Bool = false) -> [Member] {
         [("by", .text(requester.kind))] + (requester.callerID.map { [("caller", .text($0.text))] } ?? [])
             + (isAwaited ? [("awaited", .boolean(true))] : [])

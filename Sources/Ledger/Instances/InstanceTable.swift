@@ -43,7 +43,7 @@ package struct InstanceTable {
         package let beats: Int64
     }
 
-    /// Adds an instance, which must still obey what is switched off, or updates its policy name and keys digest.
+    /// Adds an instance, which must still acknowledge what is sealed or disabled, or updates its policy name and keys digest.
     package func join(_ instance: Instance) throws(StorageError) {
         try connection.run(
             SQL(
@@ -111,19 +111,19 @@ package struct InstanceTable {
         return rows
     }
 
-    // MARK: - What was switched off
+    // MARK: - Acknowledging seals and disabled keys
 
-    /// Notes that something was switched off, which every instance must still obey.
+    /// Notes a new seal or disabled key, which every instance must still acknowledge.
     package func awaitAcknowledgement() throws(StorageError) {
         try connection.run(SQL("UPDATE instances SET obeys = 0 WHERE obeys <> 0"))
     }
 
-    /// Notes that an instance no longer uses anything that is switched off.
+    /// Notes that an instance no longer uses any key that a stop blocks.
     package func acknowledge(of id: UniqueID) throws(StorageError) {
         try connection.run(SQL("UPDATE instances SET obeys = 1 WHERE instance_id = ?", .blob(id.bytes)))
     }
 
-    /// Whether every instance obeys what is switched off.
+    /// Whether every instance has acknowledged what is sealed or disabled.
     package func isObeyed() throws(StorageError) -> Bool {
         try connection.first(SQL("SELECT 1 FROM instances WHERE obeys = 0 LIMIT 1")) { _ in true } == nil
     }

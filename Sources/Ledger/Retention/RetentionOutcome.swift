@@ -28,7 +28,7 @@ package struct ShownAnswer: Hashable, Sendable {
 package struct RetentionOutcome: Hashable, Sendable {
     /// What it was.
     package enum Outcome: String, Sendable {
-        /// Renewal was not switched off.
+        /// Renewal was not turned off.
         case kept
         case canceled
     }

@@ -386,7 +386,7 @@ package enum LedgerSchema {
         """,
     ]
 
-    /// What is switched off, which keys were used, and which instances run.
+    /// What is sealed or disabled, which keys were used, and which instances run.
     private static let operation: [StaticString] = [
         """
         CREATE TABLE key_states (

@@ -66,7 +66,7 @@ package final class KeyUseGuard: Sendable {
 
     // MARK: - Using a key
 
-    /// Whether this instance has been out of contact with the others for too long to know what is switched off.
+    /// Whether this instance has been out of contact with the others for too long to know what is sealed or disabled.
     package var isCutOff: Bool { lease.map { !$0.isHeld } ?? false }
 
     /// The stop that blocks this key now, or, without a key, all grants; `nil` if there is none.
@@ -137,17 +137,17 @@ package final class KeyUseGuard: Sendable {
         state.withLock { $0.stored.keys[key] != nil || $0.keys[key] != nil }
     }
 
-    /// What was switched off in the database when it was last read.
+    /// What was sealed or disabled in the database when it was last read.
     package var stored: SigningStops { state.withLock { $0.stored } }
 
-    /// Takes over what is switched off in the database; the committer's thread calls it in the order of the commits.
+    /// Applies what is sealed or disabled in the database; the committer's thread calls it in the order of the commits.
     ///
     /// - Returns: The stops that no longer hold.
     @discardableResult
-    package func follow(_ switches: SigningStops) -> SigningStops {
+    package func follow(_ stops: SigningStops) -> SigningStops {
         state.withLock { state in
-            defer { state.stored = switches }
-            return state.stored == switches ? SigningStops() : state.stored.lifted(in: switches)
+            defer { state.stored = stops }
+            return state.stored == stops ? SigningStops() : state.stored.lifted(in: stops)
         }
     }
 

@@ -72,7 +72,7 @@ package struct ActiveSeal: Hashable, Sendable {
     }
 }
 
-/// Who uses a switch, as the records name it.
+/// Who seals, unseals, disables or enables, as the records name it.
 package enum Requester: Hashable, Sendable {
     /// By a call of the API.
     case caller(CallerID)
@@ -99,7 +99,7 @@ package enum Requester: Hashable, Sendable {
 }
 
 /// The stated reason to seal or unseal: 1 to 200 printable ASCII characters.
-package struct SwitchReason: Hashable, Sendable {
+package struct SealReason: Hashable, Sendable {
     /// The longest reason.
     package static let maximumBytes = 200
 
@@ -107,16 +107,16 @@ package struct SwitchReason: Hashable, Sendable {
     package let text: String
 
     /// Takes the bytes of a body or an argument.
-    package init(_ bytes: some Collection<UInt8>) throws(SwitchReasonError) {
+    package init(_ bytes: some Collection<UInt8>) throws(SealReasonError) {
         guard (1...Self.maximumBytes).contains(bytes.count), bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-            throw SwitchReasonError()
+            throw SealReasonError()
         }
         text = String(decoding: bytes, as: UTF8.self)
     }
 }
 
-/// A text that is no ``SwitchReason``.
-package struct SwitchReasonError: Error, CustomStringConvertible {
+/// A text that is no ``SealReason``.
+package struct SealReasonError: Error, CustomStringConvertible {
     /// What is expected, without what was given.
-    package var description: String { "expected 1 to \(SwitchReason.maximumBytes) printable ASCII characters" }
+    package var description: String { "expected 1 to \(SealReason.maximumBytes) printable ASCII characters" }
 }

@@ -2,7 +2,7 @@
 package import OfferDomain
 package import Storage
 
-/// What is switched off, as the database has it: for every process that uses it, and over restarts.
+/// What is sealed or disabled in the database: it counts for every process that uses it, and survives restarts.
 package struct SigningStops: Hashable, Sendable {
     /// A seal that lasts until it is lifted.
     package struct StoredSeal: Hashable, Sendable {
@@ -18,10 +18,10 @@ package struct SigningStops: Hashable, Sendable {
 
     /// In the order of ``SealCause``.
     package var seals: [StoredSeal] = []
-    /// The keys that are switched off, and whether the service has recorded that it no longer uses them.
+    /// The disabled keys, and whether the service has recorded that it no longer uses them.
     package var keys: [KeyID: Bool] = [:]
 
-    /// Nothing is switched off.
+    /// Nothing is sealed or disabled.
     package init() {}
 
     /// The stop that blocks this key, or, without a key, all grants; `nil` if there is none.
@@ -40,7 +40,7 @@ package struct SigningStops: Hashable, Sendable {
         return lifted
     }
 
-    /// Whether the service has not yet acknowledged something that was switched off.
+    /// Whether the service has yet to acknowledge a seal or a disabled key.
     package var awaitsAcknowledgement: Bool {
         seals.contains { !$0.isAcknowledged } || keys.values.contains(false)
     }
@@ -50,9 +50,9 @@ package struct SigningStops: Hashable, Sendable {
 package enum KeyStop: Error, Hashable, Sendable {
     /// The whole service is sealed, for these causes.
     case sealed([SealCause])
-    /// This key is switched off.
+    /// This key is disabled.
     case disabled(KeyID)
-    /// This instance has been out of contact with the others for too long to know what is switched off.
+    /// This instance has been out of contact with the others for too long to know what is sealed or disabled.
     case cutOff
     /// Another instance keeps customers under a newer secret, which this one has not read yet.
     case outdatedSecret
@@ -79,19 +79,19 @@ package struct SealStore {
     private static let seals = SQL("SELECT cause, since, detail, acknowledged_at FROM seals")
     private static let keyStates = SQL("SELECT key_id, acknowledged_at FROM key_states")
 
-    /// Asks ahead what ``switches()`` reads.
+    /// Asks ahead what ``stops()`` reads.
     func ask() throws(StorageError) {
         try connection.ask(Self.seals)
         try connection.ask(Self.keyStates)
     }
 
-    /// All that is switched off, keys too.
-    package func switches() throws(StorageError) -> SigningStops {
-        var switches = SigningStops()
+    /// All seals and disabled keys.
+    package func stops() throws(StorageError) -> SigningStops {
+        var stops = SigningStops()
         try connection.rows(Self.seals) { row in
             // A cause that this program does not know seals too.
             let cause = SealCause(rawValue: row.text(0)) ?? .administrator
-            switches.seals.append(
+            stops.seals.append(
                 SigningStops.StoredSeal(
                     cause: cause,
                     since: Timestamp(milliseconds: row.integer(1)),
@@ -101,11 +101,11 @@ package struct SealStore {
             )
         }
         let order = SealCause.allCases
-        switches.seals.sort { order.firstIndex(of: $0.cause) ?? 0 < order.firstIndex(of: $1.cause) ?? 0 }
+        stops.seals.sort { order.firstIndex(of: $0.cause) ?? 0 < order.firstIndex(of: $1.cause) ?? 0 }
         try connection.rows(Self.keyStates) { row in
-            if let id = try? KeyID(row.text(0)) { switches.keys[id] = row.optionalInteger(1) != nil }
+            if let id = try? KeyID(row.text(0)) { stops.keys[id] = row.optionalInteger(1) != nil }
         }
-        return switches
+        return stops
     }
 
     /// Adds a seal; one of the same cause stays as it is.

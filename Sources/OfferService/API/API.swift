@@ -15,7 +15,7 @@ package final class API: Responder {
     private let offers: OfferCalls
     private let evidence: EvidenceCalls
     private let records: RecordCalls
-    private let switches: SwitchCalls
+    private let stops: StopCalls
     private let operation: OperationCalls
     private let signIn: ConsoleSignInCall
     private let noise: MinuteCounter<UnauthenticatedTraffic>
@@ -38,7 +38,7 @@ package final class API: Responder {
         offers = calls.offers
         evidence = calls.evidence
         records = calls.records
-        switches = calls.switches
+        stops = calls.stops
         operation = calls.operation
         signIn = calls.signIn
         self.noise = noise
@@ -143,7 +143,7 @@ package final class API: Responder {
             .auditLookups, .auditSummary, .auditCustomers, .auditNames, .diagnoses:
             return try await answer(request, aboutRecords: match, under: snapshot, at: now)
         case .keys, .disableKey, .enableKey, .seal, .unseal:
-            return try await answer(request, switching: match, under: snapshot, now)
+            return try await answer(request, aboutStops: match, under: snapshot, now)
         case .live, .ready, .metrics, .openAPI, .problem, .problems, .ownCaller:
             return try answer(request, ofOperation: match, under: snapshot, at: now)
         case .console, .consoleFile, .consoleRedirect, .consoleProviders, .consoleSignIn, .consoleSignedIn,
@@ -301,26 +301,26 @@ package final class API: Responder {
         }
     }
 
-    /// The calls about what is switched off.
+    /// The calls that seal the service and disable keys.
     private func answer(
         _ request: Request,
-        switching match: RouteMatch,
+        aboutStops match: RouteMatch,
         under snapshot: Snapshot,
         _ now: Timestamp
     ) async throws(Refusal) -> Response {
         switch match.route {
-        case .keys: return try await switches.keys.list(request, under: snapshot, at: now)
+        case .keys: return try await stops.keys.list(request, under: snapshot, at: now)
         case .disableKey, .enableKey:
-            return try await switches.keys.set(
+            return try await stops.keys.set(
                 request,
                 key: match.parameters.first,
                 isDisabled: match.route == .disableKey,
                 under: snapshot,
                 at: now
             )
-        case .seal where request.method == .post: return try await switches.seal.seal(request, under: snapshot, at: now)
-        case .seal: return try switches.seal.show(to: request, under: snapshot, at: now)
-        case .unseal: return try await switches.seal.unseal(request, under: snapshot, at: now)
+        case .seal where request.method == .post: return try await stops.seal.seal(request, under: snapshot, at: now)
+        case .seal: return try stops.seal.show(to: request, under: snapshot, at: now)
+        case .unseal: return try await stops.seal.unseal(request, under: snapshot, at: now)
         default: throw .request(.noSuchPath)
         }
     }

@@ -5,7 +5,7 @@ struct APICalls: Sendable {
     let offers: OfferCalls
     let evidence: EvidenceCalls
     let records: RecordCalls
-    let switches: SwitchCalls
+    let stops: StopCalls
     let operation: OperationCalls
     let signIn: ConsoleSignInCall
 }
@@ -43,8 +43,8 @@ struct RecordCalls: Sendable {
     let diagnoses: DiagnosesCall
 }
 
-/// The calls that switch keys and the whole service off and on.
-struct SwitchCalls: Sendable {
+/// The calls that seal the service and disable keys.
+struct StopCalls: Sendable {
     let keys: KeysCall
     let seal: SealCall
 }

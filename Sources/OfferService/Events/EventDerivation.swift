@@ -63,7 +63,7 @@ package struct EventDerivation {
         }
     }
 
-    /// Whether the switch-off was in force when the entry was written; otherwise another entry says when it is.
+    /// Whether the stop was in force everywhere when the entry was written; otherwise another entry says when it is.
     private static func isObeyed(_ members: JSONObject) -> Bool {
         members["by"]?.string != Requester.command.kind && members["awaited"]?.bool != true
     }

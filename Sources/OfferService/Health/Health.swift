@@ -98,26 +98,26 @@ package final class Health: CommitObserver {
         log(.error, "the ledger could not be read ahead of requests", with: ["reason": .text(error.description)])
     }
 
-    /// Logs what another process has switched off and this one has not acknowledged yet.
-    package func obeys(_ switches: SigningStops) {
-        for seal in switches.seals where !seal.isAcknowledged {
+    /// Logs what another process has sealed or disabled and this one has yet to acknowledge.
+    package func obeys(_ stops: SigningStops) {
+        for seal in stops.seals where !seal.isAcknowledged {
             log(
                 .error,
                 "the service is sealed: nothing is signed",
                 with: ["cause": .text(seal.cause.rawValue), "by": "another process", "help": .text(seal.cause.remedy)]
             )
         }
-        for (key, isAcknowledged) in switches.keys where !isAcknowledged {
+        for (key, isAcknowledged) in stops.keys where !isAcknowledged {
             log(.error, "a key was disabled", with: ["key": .text(key.text), "by": "another process"])
         }
     }
 
     /// Logs what another process has lifted.
-    package func lifted(_ switches: SigningStops) {
-        for seal in switches.seals {
+    package func lifted(_ stops: SigningStops) {
+        for seal in stops.seals {
             log(.warning, "the seal is lifted", with: ["cause": .text(seal.cause.rawValue), "by": "another process"])
         }
-        for key in switches.keys.keys.sorted(by: { $0.text < $1.text }) {
+        for key in stops.keys.keys.sorted(by: { $0.text < $1.text }) {
             log(.warning, "a key was enabled", with: ["key": .text(key.text), "by": "another process"])
         }
     }

@@ -165,7 +165,7 @@ package final class Membership: Sendable {
             lease.renew(from: start)
             if seen.hasRemoved {
                 committer.change { writer throws(LedgerError) in
-                    try writer.acknowledgeSwitches()
+                    try writer.acknowledgeStops()
                 } _: { _ in
                 }
             }
@@ -185,14 +185,14 @@ package final class Membership: Sendable {
         }
     }
 
-    /// Has the committer read what is switched off, and returns once nothing of that is used any more.
+    /// Has the committer read what is sealed or disabled, and returns once no key that a stop blocks is in use.
     private func obey() throws(MembershipError) {
         let outcome = Guarded<Result<Void, LedgerError>?>(nil)
         committer.change { [keyUseGuard = committer.keyUseGuard] writer throws(LedgerError) in
-            try writer.readSwitches()
-            keyUseGuard.follow(writer.switches)
+            try writer.readStops()
+            keyUseGuard.follow(writer.stops)
             keyUseGuard.waitUntilUnused()
-            try writer.acknowledgeSwitches()
+            try writer.acknowledgeStops()
         } _: { result in
             outcome.withLock { $0 = result }
             outcome.wakeOne()

@@ -15,7 +15,7 @@ package final class IntentSigner: Sendable {
 
     /// Why what is on record was not signed.
     private enum Failure: Error {
-        /// Something was switched off between the record and the signature.
+        /// The service was sealed, or the key disabled, between the record and the signature.
         case stopped(KeyStop)
         case failed(SigningError)
         case untrusted

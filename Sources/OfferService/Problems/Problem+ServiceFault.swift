@@ -35,7 +35,7 @@ extension Problem {
             let names = causes.map(\.rawValue).joined(separator: ", ")
             self.init("sealed", title: "The service is sealed", status: 503, detail: Self.sealed(names, causes))
             if causes.allSatisfy(\.endsByItself) { headers = [("Retry-After", "5")] }
-        case .switchNotRecorded:
+        case .stopNotRecorded:
             self.init(
                 auditUnavailable:
                     "The change is in effect, but it is not recorded yet, and a restart might lose it. "

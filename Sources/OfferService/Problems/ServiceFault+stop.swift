@@ -3,7 +3,7 @@ import Configuration
 import Ledger
 
 extension ServiceFault {
-    /// The fault that a caller gets when a key, or the whole service, is switched off.
+    /// The fault that a caller gets when a key is disabled or the service is sealed.
     init(_ stop: KeyStop, _ purpose: KeyPurpose) {
         switch stop {
         case .sealed(let causes): self = .sealed(causes)

@@ -150,8 +150,8 @@ package enum ServiceFault: Sendable {
     case signingFailed
     /// Nothing is signed, for these causes.
     case sealed([SealCause])
-    /// What was switched off is off, but could not be recorded.
-    case switchNotRecorded
+    /// The stop holds, but could not be recorded.
+    case stopNotRecorded
     /// These causes still hold, and why; nothing was lifted.
     case stillSealed([SealObstacle])
 }

@@ -200,7 +200,7 @@ package final class Seal: Sendable {
     /// Lifts every seal that lasts until it is lifted; returns once that is durable, and then keys are used again.
     ///
     /// - Throws: ``UnsealRefusal`` if one of the seals must stay; then all of them stay.
-    package func unseal(_ reason: SwitchReason, by requester: Requester) async throws(UnsealRefusal) {
+    package func unseal(_ reason: SealReason, by requester: Requester) async throws(UnsealRefusal) {
         if causes.isEmpty { try await hearOthers() }
         let held = keyUseGuard.held
         let active = causes
@@ -264,9 +264,9 @@ package final class Seal: Sendable {
     /// Whether an administrator has disabled that key.
     package func isDisabled(_ key: KeyID) -> Bool { keyUseGuard.isDisabled(key) }
 
-    /// Switches a key off; returns once that is durable, and it signs no more before.
+    /// Disables a key, which signs nothing from now on; returns once that is durable.
     ///
-    /// - Throws: Why the entry could not be written; the key is off nevertheless.
+    /// - Throws: Why the entry could not be written; the key is disabled nevertheless.
     package func disable(_ key: KeyID, by requester: Requester) async throws(LedgerError) {
         let serial = keyUseGuard.hold(key, by: requester)
         log(.error, "a key was disabled", with: ["key": .text(key.text), "by": .text(requester.name)])

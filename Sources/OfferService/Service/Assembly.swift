@@ -105,7 +105,7 @@ extension APICalls {
         )
         evidence = EvidenceCalls(writing, stores: stores, play: play)
         self.records = RecordCalls(parts, isLogPublic: settings.isLogPublic)
-        switches = SwitchCalls(writing, records)
+        stops = StopCalls(writing, records)
         signIn = ConsoleSignInCall(
             writing.admission,
             sessions: parts.sessions,

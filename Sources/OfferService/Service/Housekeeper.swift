@@ -93,9 +93,8 @@ final class Housekeeper: Sendable {
         resume()
         do {
             try configuration.refresh(from: connection)
-            // Without requests nothing else makes the committer look, and it alone says what was switched off.
-            if try SealStore(connection: connection).switches() != committer.keyUseGuard.stored || hasGrown(connection)
-            {
+            // Without requests nothing else makes the committer look, and only the committer applies seals and disabled keys.
+            if try SealStore(connection: connection).stops() != committer.keyUseGuard.stored || hasGrown(connection) {
                 committer.change({ _ in }, { _ in })
             }
             return true

@@ -16,7 +16,7 @@ struct OpenedDatabase {
     /// What the committer will write through.
     let connection: any DatabaseConnection
     let snapshot: Snapshot
-    let switches: SigningStops
+    let stops: SigningStops
     /// The time of the newest entry of the log; `nil` for an empty one.
     let lastRecordedAt: Timestamp?
     /// The number of requests to all instances to reload their files, before this instance read them.
@@ -36,7 +36,7 @@ struct OpenedDatabase {
         do throws(StorageError) {
             connection = try dependencies.openForCommits(ledger)
             snapshot = try loaded.snapshot(connection)
-            switches = try SealStore(connection: connection).switches()
+            stops = try SealStore(connection: connection).stops()
             lastRecordedAt = try AuditReader.newestTime(connection)
         } catch {
             throw .database(error)

@@ -63,7 +63,7 @@ package struct PerformanceTestSession: Sendable {
         var ring = loaded.keys.ring
         isRecorded = ledger.exists
         if isRecorded {
-            do { ring = ring.disabling(try KeySwitch(ledger: ledger, clock: clock).disabled()) } catch {
+            do { ring = ring.disabling(try KeyDisabling(ledger: ledger, clock: clock).disabled()) } catch {
                 throw .ledger(error)
             }
         }

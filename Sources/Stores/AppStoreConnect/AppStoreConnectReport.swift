@@ -10,7 +10,7 @@ package struct AppStoreConnectReport: Sendable {
         /// `nil`: the key sees no such app.
         case read(ConnectApp?)
         case notRead(AppStoreConnectError)
-        /// The key's use could not be recorded, or it is switched off.
+        /// The key's use could not be recorded, or the key is disabled.
         case notAsked(reason: String)
     }
 

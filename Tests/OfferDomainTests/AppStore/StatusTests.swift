@@ -27,7 +27,7 @@ struct StatusTests {
     }
 
     static func rows() throws -> [StatusRow] {
-        let switchedOff = try Purchases.renewal { $0.autoRenews = false }
+        let turnedOff = try Purchases.renewal { $0.autoRenews = false }
         let outdated = try Purchases.renewal(signedAt: .ago(days: 40)) { $0.expirationIntent = .known(.cancelled) }
         let graceOver = try Purchases.renewal { $0.gracePeriodExpiresAt = .ago(days: 1) }
         let inGraceThen = try Purchases.renewal(signedAt: .ago(days: 4)) {
@@ -43,9 +43,9 @@ struct StatusTests {
         return [
             StatusRow(testDescription: "a past end shows nothing", transactions: [try ended()], expected: nil),
             StatusRow(
-                testDescription: "nor does a past end with renewal switched off",
+                testDescription: "nor does a past end with renewal turned off",
                 transactions: [try ended()],
-                renewal: switchedOff,
+                renewal: turnedOff,
                 expected: nil
             ),
             StatusRow(

@@ -117,7 +117,7 @@ struct SDKRuleTests {
     }
 
     @Test
-    func `takes a cancellation for renewal switched off, unless that is stated`() {
+    func `takes a cancellation as renewal turned off, unless that is stated`() {
         #expect(Self.facts(cancelledAt: .ago(days: 2)).autoRenews?.value == false)
         #expect(Self.facts(cancelledAt: .ago(days: 2), autoRenews: true).autoRenews?.value == true)
         #expect(Self.facts().autoRenews == nil)

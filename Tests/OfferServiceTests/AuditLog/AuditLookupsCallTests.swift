@@ -130,8 +130,8 @@ import Testing
             let signature = "\"\(other.json["signature"].text ?? "")\""
             let found = try await Self.look(service, Self.body(reply, changing: ["signature": signature]))
             #expect(found.json["signatureVerifies"] == .boolean(false))
-            let keySwitch = KeySwitch(ledger: service.ledger, clock: service.clock.wallClock)
-            try keySwitch.set(try KeyID("ACTIVE0001"), isDisabled: true)
+            let keyDisabling = KeyDisabling(ledger: service.ledger, clock: service.clock.wallClock)
+            try keyDisabling.set(try KeyID("ACTIVE0001"), isDisabled: true)
             try service.refresh()
             #expect(try await Self.look(service, Self.body(reply)).json["signatureVerifies"] == .null)
         }

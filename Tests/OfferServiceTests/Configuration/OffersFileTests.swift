@@ -387,7 +387,7 @@ struct OffersFileTests {
                 + "its two bounds"
         ),
         IssueRow(
-            "a switch that is a boolean",
+            "an on-off value that is a boolean",
             "{grants: {atMost: 1}}",
             "{autoRenew: true}",
             "error: offers:12:84 /apps/0/plans/0/offers/1/eligibility/autoRenew: expected “on” or "

@@ -127,8 +127,8 @@ import Testing
         try await withService { service async throws in
             let forged = try Self.forged(service)
             if isDisabled {
-                let keySwitch = KeySwitch(ledger: service.ledger, clock: service.clock.wallClock)
-                try keySwitch.set(try KeyID("ACTIVE0001"), isDisabled: true)
+                let keyDisabling = KeyDisabling(ledger: service.ledger, clock: service.clock.wallClock)
+                try keyDisabling.set(try KeyID("ACTIVE0001"), isDisabled: true)
                 try service.refresh()
             }
             let looked = try await Self.look(service, forged)

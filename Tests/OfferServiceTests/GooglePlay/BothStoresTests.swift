@@ -176,7 +176,7 @@ struct BothStoresTests {
             let products = sealed.json["products"].elements
             #expect(products.allSatisfy { $0["promotionalOfferEligibility"] == .boolean(false) }, "\(sealed)")
             #expect(products.map(\.["introductoryOfferEligibility"].text) == ["unknown", nil])
-            try await world.service.seal.unseal(try SwitchReason(Array("over".utf8)), by: .service)
+            try await world.service.seal.unseal(try SealReason(Array("over".utf8)), by: .service)
             // While nothing was signed, Google Play could not be asked either; it is, a little later.
             world.service.clock.advance(seconds: 60)
             let open = try await world.service.send(call)

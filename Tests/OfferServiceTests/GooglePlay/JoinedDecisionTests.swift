@@ -265,7 +265,7 @@ extension JoinedDecisionTests {
             #expect(silent.status == 503, "\(silent)")
             #expect(try world.service.entries("store.token").isEmpty)
             #expect(try world.play.counts().requests(to: .token) == 0)
-            let reason = try SwitchReason(Array("over".utf8))
+            let reason = try SealReason(Array("over".utf8))
             try await world.service.seal.unseal(reason, by: .service)
             // The breaker and the pause after a failure.
             world.tick(seconds: 120)

@@ -56,7 +56,7 @@ struct PurchaseFactsTests {
             lapsed: .notMet
         ),
         Row(
-            "active, renewal switched off",
+            "active, renewal turned off",
             PlaySample("ACTIVE", item(20, renews: false)),
             .active,
             ends: 20,

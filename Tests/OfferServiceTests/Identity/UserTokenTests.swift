@@ -206,7 +206,7 @@ struct UserTokenTests {
         }
     }
 
-    @Test func `a token reads no records and switches nothing`() async throws {
+    @Test func `a token reads no records, and cannot seal, disable or enable`() async throws {
         let provider = try FakeIdentityProvider()
         try await withService(.inProcess, .trusting(provider)) { service async throws in
             let good = try UserToken(provider.issuer, at: service.clock.now).text(provider)

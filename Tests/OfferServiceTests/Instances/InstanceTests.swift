@@ -8,7 +8,7 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// Services that share a database know of each other, and what is switched off holds for all of them.
+/// Services that share a database know of each other, and a seal or a disabled key counts for all of them.
 @Suite(.overBothEngines) struct InstanceTests {
     fileprivate static func instance(_ number: UInt64, policyName: String = "sha256:00") -> Instance {
         Instance(
@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        func switches() throws -> SigningStops { try SealStore(connection: place.ledger.openForReading()).switches() }
+        func stops() throws -> SigningStops { try SealStore(connection: place.ledger.openForReading()).stops() }
 
         func names() throws -> [String] {
             try place.entries().map { String(decoding: $0, as: UTF8.self) }.map { entry in
@@ -48,44 +48,44 @@ import Testing
         /// As a committer does at the beginning of a batch.
         func obey(_ writer: LedgerWriter) throws {
             try writer.begin(at: place.clock.now)
-            if writer.switches.awaitsAcknowledgement { try writer.acknowledgeSwitches() }
+            if writer.stops.awaitsAcknowledgement { try writer.acknowledgeStops() }
             try writer.commit()
         }
     }
 
     @Test func `a seal by command is on record as obeyed once the last instance obeys it`() throws {
         let pair = try Pair()
-        try SealSwitch(ledger: pair.place.ledger, clock: pair.place.clock.wallClock).seal(detail: "drill")
-        #expect(try pair.switches().awaitsAcknowledgement)
+        try DatabaseSeal(ledger: pair.place.ledger, clock: pair.place.clock.wallClock).seal(detail: "drill")
+        #expect(try pair.stops().awaitsAcknowledgement)
         try pair.obey(pair.one)
-        #expect(try pair.switches().awaitsAcknowledgement, "the other may still be signing")
+        #expect(try pair.stops().awaitsAcknowledgement, "the other may still be signing")
         try pair.obey(pair.one)
-        #expect(try pair.switches().awaitsAcknowledgement, "and saying it twice does not make two of one")
+        #expect(try pair.stops().awaitsAcknowledgement, "and saying it twice does not make two of one")
         try pair.obey(pair.other)
-        #expect(try !pair.switches().awaitsAcknowledgement)
+        #expect(try !pair.stops().awaitsAcknowledgement)
         #expect(try pair.names() == ["service.seal", "service.sealed"])
     }
 
-    @Test func `what one instance switches off itself waits for the others too`() throws {
+    @Test func `a key that one instance disables waits for the other instance too`() throws {
         let pair = try Pair()
         let key = try KeyID("ACTIVE0001")
         try pair.one.begin(at: pair.place.clock.now)
         try pair.one.set(key, isDisabled: true, by: .command)
         try pair.one.commit()
-        #expect(try pair.switches().keys == [key: false])
+        #expect(try pair.stops().keys == [key: false])
         try pair.obey(pair.other)
-        #expect(try pair.switches().keys == [key: true])
+        #expect(try pair.stops().keys == [key: true])
         #expect(try pair.names() == ["key.disable", "key.disabled"])
     }
 
     @Test func `an instance that leaves is waited for no more`() throws {
         let pair = try Pair()
-        try SealSwitch(ledger: pair.place.ledger, clock: pair.place.clock.wallClock).seal(detail: "drill")
+        try DatabaseSeal(ledger: pair.place.ledger, clock: pair.place.clock.wallClock).seal(detail: "drill")
         try pair.obey(pair.one)
         try pair.other.begin(at: pair.place.clock.now)
         try pair.other.leave(Self.instance(2).id)
         try pair.other.commit()
-        #expect(try !pair.switches().awaitsAcknowledgement)
+        #expect(try !pair.stops().awaitsAcknowledgement)
         #expect(
             try InstanceTable(connection: pair.place.ledger.openPatiently()).all().map(\.instance) == [Self.instance(1)]
         )
@@ -95,8 +95,8 @@ import Testing
         // No server listens there.
         let location = try #require(DatabaseLocation("postgres://nobody@127.0.0.1:1/none"))
         let ledger = LedgerAccess(location: location, clock: SettableClock().wallClock)
-        let follower = SwitchFollower(ledger: ledger, clock: .system, patienceSeconds: 0)
-        #expect(await mayBlock { follower.wait() } == .silent(seconds: 0))
+        let wait = AcknowledgementWait(ledger: ledger, clock: .system, patienceSeconds: 0)
+        #expect(await mayBlock { wait.outcome() } == .silent(seconds: 0))
     }
 
     @Test func `an instance alone obeys itself at once`() throws {
@@ -106,7 +106,7 @@ import Testing
         try writer.begin(at: place.clock.now)
         try writer.set(try KeyID("ACTIVE0001"), isDisabled: true, by: .command)
         try writer.commit()
-        #expect(try !SealStore(connection: place.ledger.openForReading()).switches().awaitsAcknowledgement)
+        #expect(try !SealStore(connection: place.ledger.openForReading()).stops().awaitsAcknowledgement)
     }
 
     // MARK: - Who lives

@@ -121,7 +121,7 @@ import Testing
 
     @Test func `a removed instance joins again and obeys what is switched off`() async throws {
         try await withTwo { one, other, place async throws in
-            try SealSwitch(ledger: place.ledger, clock: place.clock.wallClock).seal(detail: "drill")
+            try DatabaseSeal(ledger: place.ledger, clock: place.clock.wallClock).seal(detail: "drill")
             #expect(
                 one.keyUseGuard.stop(of: nil) == nil && other.keyUseGuard.stop(of: nil) == nil,
                 "no instance has looked yet"

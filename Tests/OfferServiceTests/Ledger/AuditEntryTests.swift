@@ -115,7 +115,7 @@ import TransparencyLog
                     app: try BundleID("com.example.app")
                 )
             ),
-        ] + switchEvents(caller) + readingEvents(caller) + googlePlayEvents() + grantEvents(grantID)
+        ] + stopEvents(caller) + readingEvents(caller) + googlePlayEvents() + grantEvents(grantID)
     }
 
     /// What became of grants, with and without the members that may be missing.
@@ -150,7 +150,7 @@ import TransparencyLog
             + missed.map { AuditEvent.boughtWithoutOffer($0, namesGrant: $0.client != nil) }
     }
 
-    private static func switchEvents(_ caller: CallerID) throws -> [AuditEvent] {
+    private static func stopEvents(_ caller: CallerID) throws -> [AuditEvent] {
         let time = Timestamp(milliseconds: 1_782_907_200_123)
         let seal = ActiveSeal(
             cause: .administrator,

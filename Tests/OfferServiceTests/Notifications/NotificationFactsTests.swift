@@ -134,7 +134,7 @@ private let rows = [
         then: [("running", refused), ("own", refused)]
     ),
     FactsRow(
-        "a renewal switched off",
+        "a renewal turned off",
         .init("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", .init(.notRenewing)),
         then: [("stay", granted), ("running", granted)]
     ),
@@ -144,13 +144,13 @@ private let rows = [
         then: [("stay", refused), ("running", granted)]
     ),
     FactsRow(
-        "a renewal switched off before the period begins that was charged already",
+        "a renewal turned off before the period begins that was charged already",
         .init("DID_RENEW", nil, .init(.active, endsInDays: 30.5)),
         .init("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", .init(.notRenewing, endsInDays: 30.5)),
         then: [("stay", granted), ("running", granted)]
     ),
     FactsRow(
-        "a renewal switched on again",
+        "a renewal turned on again",
         .init("DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", .init(.active)),
         then: [("stay", refused), ("running", granted)]
     ),

@@ -145,11 +145,11 @@ struct OperationTests {
     }
 
     @Test(arguments: Wire.ofRun)
-    func `signs no more with a key that an administrator has switched off, until it is on again`(
+    func `signs nothing with a key that an administrator has disabled, until it is enabled`(
         wire: Wire
     ) async throws {
         try await withService(wire) { service in
-            let keys = KeySwitch(ledger: service.ledger, clock: service.clock.wallClock)
+            let keys = KeyDisabling(ledger: service.ledger, clock: service.clock.wallClock)
             let id = try KeyID("ACTIVE0001")
             try keys.set(id, isDisabled: true)
             try service.refresh()

@@ -128,7 +128,7 @@ import TransparencyLog
             var call = place.call(offer: "open")
             call.fields = [("Content-Type", "application/json"), ("Authorization", "Bearer \(key.credential)")]
             #expect(try await place.eventually(200, call, service))
-            let keys = KeySwitch(ledger: place.ledger, clock: place.clock.wallClock)
+            let keys = KeyDisabling(ledger: place.ledger, clock: place.clock.wallClock)
             try keys.set(try KeyID("ACTIVE0001"), isDisabled: true)
             #expect(try await place.eventually(503, call, service))
             try callers.revoke(id, keyID: nil).get()

@@ -30,7 +30,7 @@ import Testing
     static let rows = [
         Row("canceled", "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", hours: 23, .canceled),
         Row("canceled too late", "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", hours: 25, .kept),
-        Row("renewal switched on", "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", hours: 23, nil),
+        Row("renewal turned on", "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", hours: 23, nil),
         Row("told of something else", "DID_RENEW", nil, hours: 25, .kept),
         Row("told of too early", "DID_RENEW", nil, hours: 23, nil),
     ]

@@ -229,7 +229,7 @@ import Testing
     @Test func `a key that another process disables is obeyed by the very next decision`() async throws {
         try await withService { service async throws in
             #expect(try await service.sign(offer: "open").status == 200)
-            let keys = KeySwitch(ledger: service.ledger, clock: service.clock.wallClock)
+            let keys = KeyDisabling(ledger: service.ledger, clock: service.clock.wallClock)
             try keys.set(try KeyID("ACTIVE0001"), isDisabled: true)
             #expect(try await service.sign(offer: "open").problem == "key-unavailable", "though no snapshot was made")
             #expect(service.committer.keyUseGuard.stored.keys == [try KeyID("ACTIVE0001"): true], "acknowledged")
@@ -285,6 +285,6 @@ extension TestService {
 
     /// Seals as a command beside the service does.
     func sealFromElsewhere(_ cause: SealCause = .administrator) throws {
-        try SealSwitch(ledger: ledger, clock: clock.wallClock).seal(cause, detail: "leak")
+        try DatabaseSeal(ledger: ledger, clock: clock.wallClock).seal(cause, detail: "leak")
     }
 }

@@ -42,18 +42,18 @@ import Testing
     @Test func `follows another process without any request, and says so on record`() async throws {
         let place = try RunningPlace(Self.files())
         try await place.run { service async throws in
-            let seal = SealSwitch(ledger: place.ledger, clock: place.clock.wallClock)
+            let seal = DatabaseSeal(ledger: place.ledger, clock: place.clock.wallClock)
             try seal.seal(detail: "leak")
-            let follower = SwitchFollower(ledger: place.ledger, clock: .system)
-            #expect(await mayBlock { follower.wait() } == .acknowledged)
+            let wait = AcknowledgementWait(ledger: place.ledger, clock: .system)
+            #expect(await mayBlock { wait.outcome() } == .acknowledged)
             #expect(try place.entries().suffix(2).map(\.["ev"].text) == ["service.seal", "service.sealed"])
             let reply = try await place.send(.get("/health/ready"), to: service)
             #expect(reply.json["obstacles"][0]["name"] == .text("sealed-administrator"), "\(reply)")
-            #expect(try seal.unseal(try SwitchReason(Array("over".utf8)), SealSettings()) == [.administrator])
+            #expect(try seal.unseal(try SealReason(Array("over".utf8)), SealSettings()) == [.administrator])
             #expect(try await place.eventually(200, place.call(offer: "open"), service))
         }
-        let alone = SwitchFollower(ledger: place.ledger, clock: .system)
-        #expect(await mayBlock { alone.wait() } == .noService)
+        let alone = AcknowledgementWait(ledger: place.ledger, clock: .system)
+        #expect(await mayBlock { alone.outcome() } == .noService)
     }
 
     @Test func `is sealed from its first request when the clock is before the last record`() async throws {

@@ -12,13 +12,13 @@ import Testing
         let place = try LogPlace()
         let connection = try place.ledger.openPatiently()
         let store = SealStore(connection: connection)
-        #expect(try store.switches().stop(of: nil) == nil)
+        #expect(try store.stops().stop(of: nil) == nil)
         try connection.run(SQL("INSERT INTO seals (cause, since, detail) VALUES ('of a later version', 1, 'x')"))
-        #expect(try store.switches().stop(of: nil) == .sealed([.administrator]))
-        #expect(try store.switches().awaitsAcknowledgement)
+        #expect(try store.stops().stop(of: nil) == .sealed([.administrator]))
+        #expect(try store.stops().awaitsAcknowledgement)
         try store.remove(.clockStepped)
-        #expect(try store.switches().seals.count == 1)
+        #expect(try store.stops().seals.count == 1)
         try store.remove(.administrator)
-        #expect(try store.switches().stop(of: nil) == nil)
+        #expect(try store.stops().stop(of: nil) == nil)
     }
 }

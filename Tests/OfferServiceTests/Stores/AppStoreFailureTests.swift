@@ -316,7 +316,7 @@ struct AppStoreFailureTests {
 
     @Test
     func `does not ask a server that has failed five times in a row, until one request has tried it`() async throws {
-        let isBroken = Switch(true)
+        let isBroken = Flag(true)
         let transport = ScriptedTransport { request, _ in
             if request.origin.host.contains("sandbox") { return .statuses(in: "Sandbox") }
             return isBroken.isOn ? .failure(.timeout) : .statuses()

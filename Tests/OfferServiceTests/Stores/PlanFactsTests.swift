@@ -44,7 +44,7 @@ import Testing
             answers: [granted, granted, granted, granted]
         ),
         Row(
-            testDescription: "the second month of a commitment, with renewal switched off",
+            testDescription: "the second month of a commitment, with renewal turned off",
             subscription: .init(.notRenewing, latestTransaction: committed(period: 2, endsInDays: 310)),
             answers: [granted, refused, refused, granted]
         ),

@@ -81,7 +81,7 @@ struct StoreSharingTests {
 
     @Test
     func `stops asking when no caller waits any longer`() async throws {
-        let cancelled = Switch(false)
+        let cancelled = Flag(false)
         let transport = ScriptedTransport { _, index in
             guard index == 0 else { return .statuses() }
             while !Task.isCancelled { await Task.yield() }
@@ -173,7 +173,7 @@ final class Gate: Sendable {
 }
 
 /// On or off.
-final class Switch: Sendable {
+final class Flag: Sendable {
     private let state: Mutex<Bool>
 
     init(_ isOn: Bool) { state = Mutex(isOn) }

@@ -22,9 +22,9 @@ package protocol CommitObserver: Sendable {
     /// The grant filter could not be read, so every customer is looked up until the service restarts.
     func looksForAll(because error: LedgerError)
     /// The service obeys what another process has switched off, and is about to acknowledge it.
-    func obeys(_ switches: SigningStops)
+    func obeys(_ stops: SigningStops)
     /// Another process has lifted these.
-    func lifted(_ switches: SigningStops)
+    func lifted(_ stops: SigningStops)
 }
 
 extension CommitObserver {
@@ -34,6 +34,6 @@ extension CommitObserver {
     package func recorded(_ redemption: ClientRedemption) {}
     package func recorded(_ outcome: RetentionOutcome) {}
     package func looksForAll(because error: LedgerError) {}
-    package func obeys(_ switches: SigningStops) {}
-    package func lifted(_ switches: SigningStops) {}
+    package func obeys(_ stops: SigningStops) {}
+    package func lifted(_ stops: SigningStops) {}
 }

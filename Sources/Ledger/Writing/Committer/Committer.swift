@@ -341,7 +341,7 @@ extension Committer {
             if try begin(&batch, with: current, takesMore: takesMore) { try obey(current) }
             var outcomes = try write(&batch, with: current, &cleaning)
             pulse.noteAnswer()
-            keyUseGuard.follow(current.switches)
+            keyUseGuard.follow(current.stops)
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
             observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
             current.tell(observer)
@@ -405,13 +405,13 @@ extension Committer {
 
     /// Takes over what other processes have switched off, before anything is decided and before keys are used again.
     private func obey(_ writer: LedgerWriter) throws(LedgerError) {
-        let lifted = keyUseGuard.follow(writer.switches)
+        let lifted = keyUseGuard.follow(writer.stops)
         guard acknowledges else { return }
         if lifted != SigningStops() { observer.lifted(lifted) }
-        guard writer.switches.awaitsAcknowledgement else { return }
+        guard writer.stops.awaitsAcknowledgement else { return }
         keyUseGuard.waitUntilUnused()
-        observer.obeys(writer.switches)
-        try writer.acknowledgeSwitches()
+        observer.obeys(writer.stops)
+        try writer.acknowledgeStops()
     }
 
     /// Writes a batch in the open transaction; returns the outcomes in its order once all of it is durable.

@@ -5,7 +5,7 @@ package import Storage
 
 /// How a committer works: what it is in the service, and figures that are tuned.
 package struct CommitterOptions: Sendable {
-    /// Whether it acknowledges what others switch off, by recording when nothing is signed any more.
+    /// Whether it acknowledges what others seal or disable, by recording that nothing is signed any more.
     ///
     /// The committer of the service does: it runs for long, so it also reads which subjects have grants.
     package var acknowledges: Bool

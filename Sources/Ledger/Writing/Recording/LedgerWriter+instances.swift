@@ -6,7 +6,7 @@ extension LedgerWriter {
     /// Removes an instance from those that share the database; no other instance waits for it any more.
     package func leave(_ id: UniqueID) throws(LedgerError) {
         try database(InstanceTable(connection: connection).remove(id))
-        try acknowledgeSwitches()
+        try acknowledgeStops()
     }
 
     /// Makes every instance read its files again.

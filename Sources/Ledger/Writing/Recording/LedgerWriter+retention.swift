@@ -3,7 +3,7 @@ package import OfferDomain
 import Storage
 
 extension NotificationReceipt {
-    /// Whether a subscriber has switched off renewal, or had it switched off.
+    /// Whether a subscriber has turned off renewal, or renewal was turned off for the subscriber.
     fileprivate var isCancellation: Bool {
         type == NotificationType.didChangeRenewalStatus.rawValue
             && subtype == NotificationSubtype.autoRenewDisabled.rawValue

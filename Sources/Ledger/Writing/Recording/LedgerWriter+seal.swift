@@ -9,9 +9,9 @@ extension LedgerWriter {
             let obeyed = try acknowledgement()
             try database(SealStore(connection: connection).add(seal, acknowledgedAt: obeyed))
             _ = try acknowledge()
-            try readSwitches()
+            try readStops()
         }
-        let isAwaited = seal.cause.isSticky && switches.seals.contains { $0.cause == seal.cause && !$0.isAcknowledged }
+        let isAwaited = seal.cause.isSticky && stops.seals.contains { $0.cause == seal.cause && !$0.isAcknowledged }
         try append(.serviceSealed(seal, isAwaited: isAwaited))
     }
 
@@ -23,7 +23,7 @@ extension LedgerWriter {
             }
             try append(.serviceUnsealed(cause, by: requester, reason: reason))
         }
-        try readSwitches()
+        try readStops()
     }
 
     /// Disables a key, or leaves it to the `keys` file again, and records that.
@@ -32,8 +32,8 @@ extension LedgerWriter {
         let store = KeyStateStore(connection: connection)
         try database(isDisabled ? store.disable(key, at: recordedAt, acknowledgedAt: obeyed) : store.enable(key))
         _ = try acknowledge()
-        try readSwitches()
-        let isAwaited = switches.keys[key] == false
+        try readStops()
+        let isAwaited = stops.keys[key] == false
         try append(
             isDisabled ? .keyDisabled(key, by: requester, isAwaited: isAwaited) : .keyEnabled(key, by: requester)
         )
@@ -42,13 +42,13 @@ extension LedgerWriter {
     /// Records that the service obeys what others have switched off: it no longer signs what that stops.
     ///
     /// If several instances share the database, the last one to obey records it for all.
-    package func acknowledgeSwitches() throws(LedgerError) {
+    package func acknowledgeStops() throws(LedgerError) {
         let isObeyed = try acknowledge()
-        guard isObeyed, switches.awaitsAcknowledgement else { return }
-        for seal in switches.seals where !seal.isAcknowledged { try append(.sealAcknowledged(seal.cause)) }
-        let keys = switches.keys.filter { !$0.value }.keys.sorted { $0.text < $1.text }
+        guard isObeyed, stops.awaitsAcknowledgement else { return }
+        for seal in stops.seals where !seal.isAcknowledged { try append(.sealAcknowledged(seal.cause)) }
+        let keys = stops.keys.filter { !$0.value }.keys.sorted { $0.text < $1.text }
         for key in keys { try append(.keyAcknowledged(key)) }
         try database(SealStore(connection: connection).acknowledge(at: recordedAt))
-        try readSwitches()
+        try readStops()
     }
 }

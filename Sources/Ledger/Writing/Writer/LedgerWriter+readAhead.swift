@@ -43,7 +43,7 @@ extension LedgerWriter {
         try ask(for: jobs)
     }
 
-    /// Asks what other instances have recorded, switched off and linked, unless it was asked already.
+    /// Asks what other instances have recorded, sealed, disabled and linked, unless it was asked already.
     func askOfOthers() throws(StorageError) {
         guard connection.isRemote, isTreeRead, !asked.isOfOthers else { return }
         asked.isOfOthers = true

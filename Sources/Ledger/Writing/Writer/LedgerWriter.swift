@@ -20,8 +20,8 @@ package final class LedgerWriter {
     private(set) var isTreeRead = false
     /// Whether the commit of the current transaction was sent; from then on, without an answer, its outcome is unknown.
     private(set) var isCommitting = false
-    /// What is switched off, as this transaction sees it.
-    package private(set) var switches = SigningStops()
+    /// What is sealed or disabled, as this transaction sees it.
+    package private(set) var stops = SigningStops()
     private(set) var keyUses = KeyUses()
     /// Epochs that a newer one has replaced: a request under one does not see data stored under the newest secret.
     private(set) var outdatedEpochs: Set<String> = []
@@ -112,7 +112,7 @@ package final class LedgerWriter {
     /// The queries of `jobs` are sent together with those for the writes of other instances. `meanwhile` may send more
     /// with ``ask(for:)``; it is called repeatedly while another connection writes.
     ///
-    /// - Returns: Whether others may have written since the last transaction; then the switches were read again.
+    /// - Returns: Whether others may have written since the last transaction; then the stops were read again.
     func begin(
         at now: Timestamp,
         for jobs: [Committer.Job],
@@ -134,7 +134,7 @@ package final class LedgerWriter {
         let mayHaveChanged: Bool
         do throws(AuditReadError) { mayHaveChanged = try readTree() } catch { throw LedgerError(error) }
         if mayHaveChanged {
-            try readSwitches()
+            try readStops()
             try database(keyUses.read(connection))
             try readEpochs()
         }
@@ -155,9 +155,9 @@ package final class LedgerWriter {
         hasForgotten = epochs.contains { $0.destroyedAt != nil }
     }
 
-    /// Reads what is switched off from within this transaction.
-    package func readSwitches() throws(LedgerError) {
-        switches = try database(SealStore(connection: connection).switches())
+    /// Reads what is sealed or disabled from within this transaction.
+    package func readStops() throws(LedgerError) {
+        stops = try database(SealStore(connection: connection).stops())
     }
 
     /// The head of the log, after a check that its right edge is whole; no transaction may be open.

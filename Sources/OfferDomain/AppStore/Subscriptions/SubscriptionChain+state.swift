@@ -143,7 +143,7 @@ extension SubscriptionChain {
 
     /// What a renewal info shows: trouble with the payment, an end for a stated reason, or that the period runs.
     ///
-    /// Switched-off renewal together with a passed end shows nothing: the period that was seen may not be the
+    /// Turned-off renewal together with a passed end shows nothing: the period that was seen may not be the
     /// last one, because the customer's device chooses what the service sees.
     private func claim(of renewal: RenewalRecord, _ latest: TransactionRecord, end: Timestamp?) -> StatusClaim? {
         var claim = StatusClaim(status: nil, observedAt: renewal.signedAt, source: renewal.source)

@@ -39,8 +39,8 @@ package struct KeysCall: Sendable {
         return .json(["keys": .array(snapshot.keyRing.keys.map { tree($0, uses[$0.id]) })])
     }
 
-    /// Answers when the change is durable: a key that was switched off has signed for the last time before, elsewhere too,
-    /// unless it says that this is not obeyed yet.
+    /// Answers when the change is durable: a disabled key made its last signature before, in other instances too, unless
+    /// the answer says `isObeyed: false`.
     func set(
         _ request: Request,
         key text: ArraySlice<UInt8>?,
@@ -60,7 +60,7 @@ package struct KeysCall: Sendable {
                 try await seal.enable(key.id, by: .caller(caller.id))
             }
         } catch {
-            throw .service(isDisabled ? .switchNotRecorded : ServiceFault(error))
+            throw .service(isDisabled ? .stopNotRecorded : ServiceFault(error))
         }
         await refresh()
         let after = current.value.keyRing.keys.first { $0.id == key.id } ?? key

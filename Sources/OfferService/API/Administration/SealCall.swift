@@ -6,7 +6,7 @@ import Ledger
 import OfferDomain
 import ServiceRuntime
 
-/// `GET /v1/seal`, `POST /v1/seal`, `POST /v1/unseal`: the switch for the whole service.
+/// `GET /v1/seal`, `POST /v1/seal`, `POST /v1/unseal`: stop all signatures, and allow them again.
 struct SealCall: Sendable {
     let seal: Seal
     let reads: ReadRecorder
@@ -18,14 +18,14 @@ struct SealCall: Sendable {
         return response()
     }
 
-    /// Answers when the entry is durable: from then on there is no signature here, until the seal is lifted, nor elsewhere,
-    /// unless it says that it is not obeyed yet.
+    /// Answers when the entry is durable: from then on this instance signs nothing until the seal is lifted, and neither do
+    /// the others, unless the answer says `isObeyed: false`.
     func seal(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
         let (caller, reason) = try Self.read(request, under: snapshot, at: now)
         do {
             try await seal.seal(.administrator, detail: reason.text, by: .caller(caller.id))
         } catch {
-            throw .service(.switchNotRecorded)
+            throw .service(.stopNotRecorded)
         }
         return response()
     }
@@ -48,14 +48,14 @@ struct SealCall: Sendable {
         _ request: Request,
         under snapshot: Snapshot,
         at now: Timestamp
-    ) throws(Refusal) -> (Caller, SwitchReason) {
+    ) throws(Refusal) -> (Caller, SealReason) {
         let caller = try snapshot.callers.authenticate(request, at: now).requireActing()
         try request.requireJSON()
         let document: JSONDocument
         do { document = try JSONDocument(request.body) } catch { throw .request(.malformedJSON(error)) }
         let mismatches = Mismatches()
         var reader = ObjectReader(document.root, into: mismatches)
-        let reason = reader.required("reason", text: { bytes throws(SwitchReasonError) in try SwitchReason(bytes) })
+        let reason = reader.required("reason", text: { bytes throws(SealReasonError) in try SealReason(bytes) })
         reader.finish()
         guard let reason, mismatches.all.isEmpty else { throw .invalid(mismatches) }
         return (caller, reason)

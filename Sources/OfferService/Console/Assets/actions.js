@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What administrators do here: switch keys, seal and unseal. Each asks first, and the reason goes on record.
+// What administrators do here: disable and enable keys, seal and unseal. Each asks first, and the reason goes on record.
 
 import { announce, element, field, instant, notice, paragraph, plain, replace, value } from "./elements.js";
 import { troubleNotice } from "./panels.js";
@@ -51,7 +51,7 @@ function confirm({ title, explanation, button, asksReason, act }) {
 }
 
 /** The button that disables an active key, or enables one that an administrator disabled. */
-export function keySwitch(key) {
+export function keyButton(key) {
   const path = (verb) => `v1/keys/${encodeURIComponent(key.id)}/${verb}`;
   if (key.state === "disabled" && key.disabledBy === "file") {
     return element("span", { class: "hint" }, "in the keys file");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happened lately: uses of keys, decisions, refusals, and whether log and service are well.
 
-import { keySwitch } from "./actions.js";
+import { keyButton } from "./actions.js";
 import { grouped, keyName, share, usageChart } from "./chart.js";
 import { badge, element, instant, notice, paragraph, table, value } from "./elements.js";
 import { logFacts } from "./log.js";
@@ -76,7 +76,7 @@ async function keys(session, summary, { from, until }, signal) {
       (key.bundleIds ?? []).map((id) => element("div", null, value(id))),
       lastUse(key.lastUsedAt),
       counted ? grouped(uses.get(key.id) ?? 0) : "–",
-      ...(acts ? [keySwitch(key)] : []),
+      ...(acts ? [keyButton(key)] : []),
     ]),
     { class: "cards" },
   );

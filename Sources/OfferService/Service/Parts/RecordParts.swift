@@ -88,7 +88,7 @@ extension RecordCalls {
     }
 }
 
-extension SwitchCalls {
+extension StopCalls {
     init(_ writing: WritingParts, _ records: RecordParts) {
         keys = KeysCall(
             seal: writing.seal,

@@ -47,7 +47,7 @@ struct WritingParts: Sendable {
         reserve = dependencies.diskReserve(settings.database)
         appRefusals = AppRefusals(runtime.clock, reserve: reserve)
         let keyUseGuard = KeyUseGuard(lease: identity?.lease)
-        keyUseGuard.follow(opened.switches)
+        keyUseGuard.follow(opened.stops)
         committer = Committer(
             clock: runtime.clock,
             observer: health,

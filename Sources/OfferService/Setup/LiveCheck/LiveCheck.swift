@@ -50,7 +50,7 @@ package struct LiveCheck {
     package func run() throws(LiveCheckError) -> LiveReports {
         let ring: KeyRing
         do {
-            ring = loaded.keys.ring.disabling(try KeySwitch(ledger: ledger, clock: clock).disabled())
+            ring = loaded.keys.ring.disabling(try KeyDisabling(ledger: ledger, clock: clock).disabled())
         } catch {
             throw .ledger(error)
         }
@@ -214,7 +214,7 @@ package struct LiveCheck {
         }
     }
 
-    /// Records the use of a key, unless it or the service has been switched off.
+    /// Records the use of a key, unless the key is disabled or the service is sealed.
     static func record(
         _ events: [AuditEvent],
         using key: KeyID?,
@@ -223,9 +223,9 @@ package struct LiveCheck {
         do throws(LedgerChangeError<StoreError>) {
             try ledger.change { connection throws(StoreError) in
                 guard let key else { return events }
-                let switches = try? SealStore(connection: connection).switches()
-                guard let switches else { throw .cannotSign(reason: "what is switched off could not be read") }
-                if let stop = switches.stop(of: key) { throw .cannotSign(reason: stop.reason) }
+                let stops = try? SealStore(connection: connection).stops()
+                guard let stops else { throw .cannotSign(reason: "what is sealed or disabled could not be read") }
+                if let stop = stops.stop(of: key) { throw .cannotSign(reason: stop.reason) }
                 return events
             }
         } catch {

@@ -17,7 +17,7 @@ enum SealCommand: Command {
         Usage:
           offer-signer seal --reason TEXT
 
-        TEXT is 1 to \(SwitchReason.maximumBytes) printable ASCII characters, and stands in the audit log. The command needs nothing but the
+        TEXT is 1 to \(SealReason.maximumBytes) printable ASCII characters, and stands in the audit log. The command needs nothing but the
         database. No decision after its return leads to a signature; if a service runs, the command waits until
         that has recorded that its last signature is made, and says so.
 
@@ -32,15 +32,15 @@ enum SealCommand: Command {
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names + ["--reason"])
         _ = try parsed.words()
-        let reason = try SwitchOptions.reason(parsed)
+        let reason = try StopOptions.reason(parsed)
         let ledger = try LedgerOptions.access(parsed)
         try LedgerOptions.demand(ledger)
         do {
-            try SealSwitch(ledger: ledger, clock: .system).seal(detail: reason.text)
+            try DatabaseSeal(ledger: ledger, clock: .system).seal(detail: reason.text)
         } catch {
             throw CommandError(error)
         }
-        return SwitchOptions.conclude("the service is sealed", ledger)
+        return StopOptions.conclude("the service is sealed", ledger)
     }
 }
 
@@ -67,15 +67,15 @@ enum UnsealCommand: Command {
     static func run(_ arguments: [String]) throws(CommandError) -> ExitCode {
         let parsed = try Arguments(arguments, known: SettingsOptions.names + ["--reason"])
         _ = try parsed.words()
-        let reason = try SwitchOptions.reason(parsed)
+        let reason = try StopOptions.reason(parsed)
         let settings = try SettingsOptions.settings(parsed)
         let ledger = LedgerAccess(location: settings.database, clock: .system)
         try LedgerOptions.demand(ledger)
-        let sealSwitch = SealSwitch(ledger: ledger, clock: .system)
+        let databaseSeal = DatabaseSeal(ledger: ledger, clock: .system)
         let lifted: [SealCause]
-        do throws(SealSwitchError) {
-            if try sealSwitch.causes().contains(.selfVerification) { try testKeys(settings) }
-            lifted = try sealSwitch.unseal(reason, settings.sealWatch)
+        do throws(DatabaseSealError) {
+            if try databaseSeal.causes().contains(.selfVerification) { try testKeys(settings) }
+            lifted = try databaseSeal.unseal(reason, settings.sealWatch)
         } catch {
             throw CommandError(error)
         }
@@ -90,7 +90,7 @@ enum UnsealCommand: Command {
     }
 
     /// Reading a key tests it.
-    private static func testKeys(_ settings: Settings) throws(SealSwitchError) {
+    private static func testKeys(_ settings: Settings) throws(DatabaseSealError) {
         do {
             try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
             _ = try LoadedConfiguration(settings)
@@ -100,12 +100,12 @@ enum UnsealCommand: Command {
     }
 }
 
-/// What the commands that switch something off have in common.
-enum SwitchOptions {
-    static func reason(_ arguments: Arguments) throws(CommandError) -> SwitchReason {
+/// What the commands that seal or disable have in common.
+enum StopOptions {
+    static func reason(_ arguments: Arguments) throws(CommandError) -> SealReason {
         guard let text = try arguments.value("--reason") else { throw CommandError(usage: "--reason is missing") }
-        do throws(SwitchReasonError) {
-            return try SwitchReason(Array(text.utf8))
+        do throws(SealReasonError) {
+            return try SealReason(Array(text.utf8))
         } catch {
             throw CommandError(usage: "--reason: \(error)")
         }
@@ -113,7 +113,7 @@ enum SwitchOptions {
 
     /// Waits for a service that runs to obey, and says what is certain.
     static func conclude(_ what: String, _ ledger: LedgerAccess) -> ExitCode {
-        switch SwitchFollower(ledger: ledger, clock: .system).wait() {
+        switch AcknowledgementWait(ledger: ledger, clock: .system).outcome() {
         case .noService: Terminal.say("\(what); no service is running, and one that starts will obey")
         case .acknowledged: Terminal.say("\(what); the running service has recorded that it obeys")
         case .silent(let seconds):
@@ -128,7 +128,7 @@ enum SwitchOptions {
 }
 
 extension CommandError {
-    fileprivate init(_ error: SealSwitchError) {
+    fileprivate init(_ error: DatabaseSealError) {
         switch error {
         case .holds: self.init(error.description)
         case .ledger: self.init(error.description, .unavailable)

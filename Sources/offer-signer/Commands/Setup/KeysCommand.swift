@@ -33,24 +33,24 @@ enum KeysCommand: Command {
         let parsed = try Arguments(arguments, known: SettingsOptions.names + [ListFormat.option])
         let settings = try SettingsOptions.settings(parsed)
         let ledger = LedgerAccess(location: settings.database, clock: .system)
-        let keySwitch = KeySwitch(ledger: ledger, clock: .system)
+        let keyDisabling = KeyDisabling(ledger: ledger, clock: .system)
         switch parsed.words.first {
         case "list":
             _ = try parsed.words("list")
             let format = try ListFormat.of(parsed)
-            return format == .table ? try table(settings, keySwitch) : try list(settings, keySwitch)
+            return format == .table ? try table(settings, keyDisabling) : try list(settings, keyDisabling)
         case "disable":
             let id = try parsed.words("disable", "KEY_ID")[1]
-            return try change(id, with: keySwitch, in: ledger, disables: true)
+            return try change(id, with: keyDisabling, in: ledger, disables: true)
         case "enable":
             let id = try parsed.words("enable", "KEY_ID")[1]
-            return try change(id, with: keySwitch, in: ledger, disables: false)
+            return try change(id, with: keyDisabling, in: ledger, disables: false)
         default: throw parsed.unknownSubcommand(of: ["list", "disable", "enable"])
         }
     }
 
-    private static func list(_ settings: Settings, _ keySwitch: KeySwitch) throws(CommandError) -> ExitCode {
-        let (ring, disabled) = try keyRing(settings, keySwitch)
+    private static func list(_ settings: Settings, _ keyDisabling: KeyDisabling) throws(CommandError) -> ExitCode {
+        let (ring, disabled) = try keyRing(settings, keyDisabling)
         for key in ring.keys {
             Terminal.say(
                 "\(key.id)  \(key.status.rawValue)  \(key.bundleIDs.map(\.text).joined(separator: " "))  "
@@ -71,8 +71,8 @@ enum KeysCommand: Command {
         return .success
     }
 
-    private static func table(_ settings: Settings, _ keySwitch: KeySwitch) throws(CommandError) -> ExitCode {
-        let (ring, disabled) = try keyRing(settings, keySwitch)
+    private static func table(_ settings: Settings, _ keyDisabling: KeyDisabling) throws(CommandError) -> ExitCode {
+        let (ring, disabled) = try keyRing(settings, keyDisabling)
         var table = TextTable("KEY", "STATE", "APPS", "PURPOSES", "PUBLIC KEY SHA-256")
         for key in ring.keys {
             table.add([
@@ -94,7 +94,7 @@ enum KeysCommand: Command {
     /// Needs only the database: in an emergency, a problem with the configuration or a key must not block it.
     private static func change(
         _ text: String,
-        with keySwitch: KeySwitch,
+        with keyDisabling: KeyDisabling,
         in ledger: LedgerAccess,
         disables: Bool
     ) throws(CommandError) -> ExitCode {
@@ -105,15 +105,15 @@ enum KeysCommand: Command {
             guard !namesServiceAccount(text) else {
                 throw CommandError(
                     usage:
-                        "KEY_ID is a service account's: nothing is changed. A service account is switched off and on in "
-                        + "the keys file: take it from googleServiceAccounts, or put it back, and send the service a SIGHUP"
+                        "KEY_ID is a service account's: nothing is changed. Disable or enable a service account in the "
+                        + "keys file: take it from googleServiceAccounts, or put it back, and send the service a SIGHUP"
                 )
             }
             throw CommandError(usage: "KEY_ID \(error)")
         }
         try LedgerOptions.demand(ledger)
         do {
-            try keySwitch.set(id, isDisabled: disables)
+            try keyDisabling.set(id, isDisabled: disables)
         } catch {
             throw CommandError(error.description, .unavailable)
         }
@@ -121,15 +121,15 @@ enum KeysCommand: Command {
             Terminal.say("\(id) is enabled again; it signs if the keys file has it as active (keys list)")
             return .success
         }
-        let conclusion = SwitchOptions.conclude("\(id) is disabled", ledger)
-        remark(on: id, keySwitch)
+        let conclusion = StopOptions.conclude("\(id) is disabled", ledger)
+        remark(on: id, keyDisabling)
         return conclusion
     }
 
     /// Warns about an id that was never used: it may be mistyped, and the intended key is then still enabled.
-    private static func remark(on id: KeyID, _ keySwitch: KeySwitch) {
+    private static func remark(on id: KeyID, _ keyDisabling: KeyDisabling) {
         // The key is disabled in any case; a failed read here is no reason to say otherwise.
-        guard (try? keySwitch.isUseOnRecord(of: id)) == false else { return }
+        guard (try? keyDisabling.isUseOnRecord(of: id)) == false else { return }
         Terminal.complain("no use of a key \(id) is on record: if it has signed, look at its id again (keys list)")
     }
 
@@ -138,16 +138,16 @@ enum KeysCommand: Command {
         GoogleEmail(text) != nil || text.utf8.count >= 16 && text.allSatisfy(\.isHexDigit)
     }
 
-    /// The keys of the file as they are in force, and every id that is switched off, whether the file has it or not.
+    /// The keys of the file as they are in force, and every disabled ID, whether the file has it or not.
     private static func keyRing(
         _ settings: Settings,
-        _ keySwitch: KeySwitch
+        _ keyDisabling: KeyDisabling
     ) throws(CommandError) -> (ring: KeyRing, disabled: Set<KeyID>) {
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
         let loaded: LoadedConfiguration
         do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
         do {
-            let disabled = try keySwitch.disabled()
+            let disabled = try keyDisabling.disabled()
             return (loaded.keys.ring.disabling(disabled), disabled)
         } catch {
             throw CommandError(error.description, .unavailable)

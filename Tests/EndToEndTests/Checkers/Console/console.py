@@ -1001,7 +1001,7 @@ def outages(walk):
 
 @scenario
 def administration(walk):
-    """Administrators switch a key and seal the service, after a dialog that keeps the focus; auditors see no button."""
+    """Administrators disable a key and seal the service, after a dialog that keeps the focus; auditors see no button."""
     browser, key = walk.browser, walk.settings["key"]
     walk.sign_in()
     browser.find(".key-link")

@@ -94,7 +94,7 @@ struct PlayCatalogsTests {
 
     @Test
     func `lives on its copy for a day while Google is down, and says how old it is`() async throws {
-        let isDown = Switch(false)
+        let isDown = Flag(false)
         let listing = ScriptedListing { _ in isDown.isOn ? .failure(.unavailable(retryAfter: nil)) : .success([]) }
         let playCatalogs = playCatalogs(listing)
         let first = clock.now

@@ -5,9 +5,9 @@ import OfferDomain
 package import ServiceRuntime
 import Storage
 
-/// Waits, beside a service, until it has said that it obeys what was switched off.
-package struct SwitchFollower {
-    /// What came of it.
+/// A command's wait for the running service to acknowledge what the command sealed or disabled.
+package struct AcknowledgementWait {
+    /// How the wait ended.
     package enum Outcome: Hashable, Sendable {
         case noService
         case acknowledged
@@ -26,24 +26,26 @@ package struct SwitchFollower {
         self.patienceSeconds = patienceSeconds
     }
 
-    /// Blocks the thread meanwhile; that must not be one of Swift's shared pool.
-    package func wait() -> Outcome {
+    /// Waits, and blocks the thread meanwhile; that must not be one of Swift's shared pool.
+    package func outcome() -> Outcome {
         guard isServed else { return .noService }
         let stopwatch = clock.stopwatch()
         let store = try? ledger.openForReading()
         while stopwatch.microseconds < Int64(patienceSeconds) * 1_000_000 {
-            let switches = store.flatMap { try? SealStore(connection: $0).switches() }
-            if let switches, !switches.awaitsAcknowledgement { return .acknowledged }
+            let stops = store.flatMap { try? SealStore(connection: $0).stops() }
+            if let stops, !stops.awaitsAcknowledgement { return .acknowledged }
             usleep(20_000)
         }
         return .silent(seconds: patienceSeconds)
     }
 
-    /// Whether a service uses the database; taking its lock for a moment is the only way to know, or, where several may use
-    /// it, that one of them is listed: who is gone without a word is taken from the list by the next that looks.
+    /// Whether a service uses the database.
+    ///
+    /// A service has the database's lock, unless several may use it: then they are listed. An instance that crashed is
+    /// listed until another one looks.
     private var isServed: Bool {
         if ledger.isShared {
-            // Who can't be asked for may be there.
+            // If the list can't be read, an instance may still run.
             guard let listed = try? InstanceTable(connection: ledger.openForReading()).all() else { return true }
             return !listed.isEmpty
         }

@@ -4,8 +4,8 @@ package import OfferDomain
 package import ServiceRuntime
 import Storage
 
-/// Switches keys off and on in the database, and records it.
-package struct KeySwitch {
+/// Disables and enables keys in the database, and records it.
+package struct KeyDisabling {
     private let ledger: LedgerAccess
     private let clock: WallClock
 
@@ -14,7 +14,7 @@ package struct KeySwitch {
         self.clock = clock
     }
 
-    /// The keys that are switched off.
+    /// The disabled keys.
     package func disabled() throws(LedgerError) -> Set<KeyID> {
         guard ledger.exists else { return [] }
         return try database(KeyStateStore(connection: ledger.open()).disabled())
@@ -30,7 +30,7 @@ package struct KeySwitch {
         return uses.last[id] != nil
     }
 
-    /// Switches a key off, or leaves it to the `keys` file again.
+    /// Disables a key, or leaves it to the `keys` file again.
     package func set(_ id: KeyID, isDisabled: Bool) throws(LedgerError) {
         // No service would read a database that is created only now.
         guard ledger.exists else { throw .databaseGone }

@@ -6,7 +6,7 @@ package import ServiceRuntime
 import Storage
 
 /// Seals and unseals in the database, beside a running service or without one.
-package struct SealSwitch {
+package struct DatabaseSeal {
     private let ledger: LedgerAccess
     private let clock: WallClock
 
@@ -16,7 +16,7 @@ package struct SealSwitch {
     }
 
     /// Records the seal: what is decided after that is not signed, and no start of the service forgets it.
-    package func seal(_ cause: SealCause = .administrator, detail: String) throws(SealSwitchError) {
+    package func seal(_ cause: SealCause = .administrator, detail: String) throws(DatabaseSealError) {
         let seal = ActiveSeal(
             cause: cause,
             since: clock.now(),
@@ -24,30 +24,30 @@ package struct SealSwitch {
             requester: .command,
             isRecorded: true
         )
-        try change { connection throws(SealSwitchError) in
+        try change { connection throws(DatabaseSealError) in
             try database(SealStore(connection: connection).add(seal, acknowledgedAt: nil))
             return [.serviceSealed(seal)]
         }
     }
 
     /// The causes that are sealed in the database.
-    package func causes() throws(SealSwitchError) -> [SealCause] {
+    package func causes() throws(DatabaseSealError) -> [SealCause] {
         guard ledger.exists else { throw .ledger(.databaseGone) }
-        return try database(SealStore(connection: ledger.open()).switches().seals.map(\.cause))
+        return try database(SealStore(connection: ledger.open()).stops().seals.map(\.cause))
     }
 
     /// Lifts every seal of the database and records that; or nothing, if one of them must stay.
     ///
     /// - Returns: The causes that were lifted.
     package func unseal(
-        _ reason: SwitchReason,
+        _ reason: SealReason,
         _ settings: SealSettings
-    ) throws(SealSwitchError) -> [SealCause] {
+    ) throws(DatabaseSealError) -> [SealCause] {
         var lifted: [SealCause] = []
         let now = clock.now()
-        try change { connection throws(SealSwitchError) in
+        try change { connection throws(DatabaseSealError) in
             let store = SealStore(connection: connection)
-            lifted = try database(store.switches().seals.map(\.cause))
+            lifted = try database(store.stops().seals.map(\.cause))
             let last = try database(AuditReader.newestTime(connection))
             let obstacles = settings.obstacles(to: lifted, at: now, lastRecordedAt: last)
             guard obstacles.isEmpty else { throw .holds(obstacles) }
@@ -58,11 +58,11 @@ package struct SealSwitch {
     }
 
     private func change(
-        _ body: (any DatabaseConnection) throws(SealSwitchError) -> [AuditEvent]
-    ) throws(SealSwitchError) {
+        _ body: (any DatabaseConnection) throws(DatabaseSealError) -> [AuditEvent]
+    ) throws(DatabaseSealError) {
         // No service would read a database that is created only now.
         guard ledger.exists else { throw .ledger(.databaseGone) }
-        do throws(LedgerChangeError<SealSwitchError>) {
+        do throws(LedgerChangeError<DatabaseSealError>) {
             try ledger.change(body)
         } catch {
             switch error {
@@ -74,13 +74,13 @@ package struct SealSwitch {
 
     private func database<Value>(
         _ body: @autoclosure () throws(StorageError) -> Value
-    ) throws(SealSwitchError) -> Value {
+    ) throws(DatabaseSealError) -> Value {
         do { return try body() } catch { throw .ledger(.database(error)) }
     }
 }
 
 /// Why a command sealed or lifted nothing.
-package enum SealSwitchError: Error, Sendable, CustomStringConvertible {
+package enum DatabaseSealError: Error, Sendable, CustomStringConvertible {
     /// These causes still hold.
     case holds([SealObstacle])
     case ledger(LedgerError)

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Ledger
 
-/// Who may see and use the switches, and what the calls answer.
-@Suite(.overBothEngines) struct SwitchCallTests {
-    /// A call about switches, and which roles may make it.
+/// Who may seal, unseal, disable and enable, and what the calls answer.
+@Suite(.overBothEngines) struct StopCallTests {
+    /// A call that shows or changes keys or the seal, and which roles may make it.
     struct Row: CustomTestStringConvertible {
         let method: String
         let path: String
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: Wire.allCases)
-    func `switch a key off and on at once, with a record of who did it`(wire: Wire) async throws {
+    func `disable and enable a key at once, with a record of who did it`(wire: Wire) async throws {
         try await withService(wire) { service async throws in
             #expect(try await service.sign(offer: "open").status == 200)
             let off = try await service.act("/v1/keys/ACTIVE0001/disable")
@@ -169,7 +169,7 @@ import Testing
             #expect(try await service.eventTypes() == [], "an event would be too early")
             let other = LedgerWriter(connection: connection, instance: id)
             try other.begin(at: service.clock.now)
-            try other.acknowledgeSwitches()
+            try other.acknowledgeStops()
             try other.commit()
             try await service.committer.change { _ in }
             #expect(try await isObeyed() == [.boolean(true), .boolean(true), .boolean(true)])
@@ -256,7 +256,7 @@ extension TestService {
         credentials[caller].map { call.with("Authorization", "Bearer \($0)") } ?? call
     }
 
-    /// Posts to one of the switches' calls as the administrator.
+    /// Posts to one of these calls as the administrator.
     func act(_ path: String, body: String = "") async throws -> Reply {
         let call = Call(path: path, body: Array(body.utf8))
         return try await send(
