@@ -120,7 +120,7 @@ extension EndToEnd {
             try String(#require(body.firstMatch(of: /"grantId":"([0-9a-f-]+)"/)).1)
         }
 
-        @Test func `obeys 410, follows no redirect, waits as asked, and tells again on command`() async throws {
+        @Test func `stops at 410, follows no redirect, waits as asked, and sends again on command`() async throws {
             let demo = try await DemoFolder()
             let receiver = try await WebhookReceiver(demo)
             let options = try demo.tell(

@@ -80,12 +80,12 @@ extension EndToEnd {
                 .reduce(0) { $0 + (Int($1.1) ?? 0) }
         }
 
-        @Test func `a command seals beside the service, which says that it obeys`() async throws {
+        @Test func `a command seals beside the service, which acknowledges it`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
             #expect(try !isSealed(service))
             let seal = try await Program.run(["seal", "--reason", "key is known"] + Self.database(demo))
-            #expect(seal.output == "the service is sealed; the running service has recorded that it obeys\n", "\(seal)")
+            #expect(seal.output == "the service is sealed; the running service has acknowledged it\n", "\(seal)")
             #expect(try isSealed(service))
             try await service.logs("the service is sealed")
             #expect(try await events(demo).suffix(2) == ["service.seal", "service.sealed"])
@@ -126,7 +126,7 @@ extension EndToEnd {
             let outcome = try await Program.run(["keys", "disable", "ABC123DEFG"] + Self.database(demo))
             let made = try signatures(service)
             #expect(
-                outcome.output == "ABC123DEFG is disabled; the running service has recorded that it obeys\n",
+                outcome.output == "ABC123DEFG is disabled; the running service has acknowledged it\n",
                 "\(outcome)"
             )
             try await Task.sleep(for: .milliseconds(500))
@@ -153,7 +153,7 @@ extension EndToEnd {
             #expect(seal.end == .exited(3), "\(seal)")
             #expect(seal.errors.contains("has not said within 15 s"), "\(seal)")
             service.process.send(SIGCONT)
-            try await eventually("it obeys when it goes on") { try isSealed(service) }
+            try await eventually("it acknowledges when it goes on") { try isSealed(service) }
         }
 
         @Test func `a file seals within moments, and its removal unseals`() async throws {

@@ -56,7 +56,7 @@ extension EndToEnd {
             try await Program.run(["sessions"] + words + ["--database", demo.location])
         }
 
-        @Test func `a person's sessions are listed and ended while the service runs, and it obeys`() async throws {
+        @Test func `a person's sessions are listed, and the running service ends them`() async throws {
             let service = try await RunningService(demo)
             let cookies = [try await signIn(service), try await signIn(service)]
             let other = try await signIn(service, subject: "bert")

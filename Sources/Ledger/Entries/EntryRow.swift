@@ -5,7 +5,7 @@ import ServiceRuntime
 
 /// An entry as one row of a table, for people; a missing value is a dash.
 package struct EntryRow {
-    /// The row without a line feed; characters that a terminal would obey are escaped.
+    /// The row without a line feed; control characters are escaped, so that a terminal shows them.
     package let line: String
 
     private static let columns: [(title: String, width: Int)] = [

@@ -48,7 +48,7 @@ package struct InstanceTable {
         try connection.run(
             SQL(
                 """
-                INSERT INTO instances (instance_id, name, version, policy_name, keys_digest, beats, obeys)
+                INSERT INTO instances (instance_id, name, version, policy_name, keys_digest, beats, acknowledged)
                 VALUES (?, ?, ?, ?, ?, 0, 0)
                 ON CONFLICT (instance_id) DO UPDATE SET
                     policy_name = excluded.policy_name, keys_digest = excluded.keys_digest
@@ -115,17 +115,17 @@ package struct InstanceTable {
 
     /// Notes a new seal or disabled key, which every instance must still acknowledge.
     package func awaitAcknowledgement() throws(StorageError) {
-        try connection.run(SQL("UPDATE instances SET obeys = 0 WHERE obeys <> 0"))
+        try connection.run(SQL("UPDATE instances SET acknowledged = 0 WHERE acknowledged <> 0"))
     }
 
     /// Notes that an instance no longer uses any key that a stop blocks.
     package func acknowledge(of id: UniqueID) throws(StorageError) {
-        try connection.run(SQL("UPDATE instances SET obeys = 1 WHERE instance_id = ?", .blob(id.bytes)))
+        try connection.run(SQL("UPDATE instances SET acknowledged = 1 WHERE instance_id = ?", .blob(id.bytes)))
     }
 
     /// Whether every instance has acknowledged what is sealed or disabled.
-    package func isObeyed() throws(StorageError) -> Bool {
-        try connection.first(SQL("SELECT 1 FROM instances WHERE obeys = 0 LIMIT 1")) { _ in true } == nil
+    package func isAcknowledged() throws(StorageError) -> Bool {
+        try connection.first(SQL("SELECT 1 FROM instances WHERE acknowledged = 0 LIMIT 1")) { _ in true } == nil
     }
 
     // MARK: - Reloads

@@ -5,8 +5,8 @@ import Synchronization
 /// How long this process may use keys without asking the other instances that share its database.
 ///
 /// If an instance is silent for longer than ``lifetimeMilliseconds``, the others consider it gone a while later. They
-/// then report that stops are obeyed without it. So an instance that was delayed, or can't reach the database, must
-/// stop by itself before that.
+/// then acknowledge stops for all, without it. So an instance that was delayed, or can't reach the database, must stop
+/// by itself before that.
 package final class Lease: Sendable {
     /// Less than ``InstanceTable/patienceMilliseconds``, by more than a signature takes.
     package static let lifetimeMilliseconds: Int64 = 2_000

@@ -421,7 +421,7 @@ package enum LedgerSchema {
             policy_name TEXT NOT NULL,              -- digest of the offers that it decides by
             keys_digest TEXT NOT NULL,              -- digest of the keys that it has
             beats BIGINT NOT NULL,                  -- counted up while the instance lives
-            obeys BIGINT NOT NULL                   -- 0 until it has stopped using what was switched off last, then 1
+            acknowledged BIGINT NOT NULL            -- 1 if it signs nothing that is sealed or disabled, else 0
         )
         """,
         """

@@ -137,7 +137,7 @@ package struct SealStore {
         for cause in stored { try connection.run(SQL("DELETE FROM seals WHERE cause = ?", .text(cause))) }
     }
 
-    /// Notes that the service obeys everything that is switched off.
+    /// Notes that the service has acknowledged every seal and every disabled key.
     package func acknowledge(at now: Timestamp) throws(StorageError) {
         let instant = SQLValue.integer(now.milliseconds)
         try connection.run(SQL("UPDATE seals SET acknowledged_at = ? WHERE acknowledged_at IS NULL", instant))

@@ -31,7 +31,7 @@ package struct SessionAdministration: Sendable {
 
     /// Ends all sessions of a person, and records it; without one, nothing is recorded.
     ///
-    /// Every instance obeys within five seconds.
+    /// Every instance ends them within five seconds.
     /// - Returns: How many there were.
     package func end(_ person: CallerID) throws(LedgerError) -> Int {
         let now = clock.now()

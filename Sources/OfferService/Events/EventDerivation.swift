@@ -52,9 +52,9 @@ package struct EventDerivation {
             return [(.offerGranted, EventDetails(granted: members))]
         case .grantUnredeemed: return [(.grantNeverRedeemed, EventDetails(granted: members))]
         case .offerRedemption: return uses(members)
-        case .keyDisable where isObeyed(members), .keyDisabled:
+        case .keyDisable where isInForce(members), .keyDisabled:
             return [(.keyDisabled, EventDetails(ofService: members))]
-        case .serviceSeal where isObeyed(members), .serviceSealed:
+        case .serviceSeal where isInForce(members), .serviceSealed:
             let details = EventDetails(ofService: members)
             let isContradicted = details.cause == SealCause.checkpoint.rawValue
             return [(.serviceSealed, details)] + (isContradicted ? [(.logContradicted, details)] : [])
@@ -64,7 +64,7 @@ package struct EventDerivation {
     }
 
     /// Whether the stop was in force everywhere when the entry was written; otherwise another entry says when it is.
-    private static func isObeyed(_ members: JSONObject) -> Bool {
+    private static func isInForce(_ members: JSONObject) -> Bool {
         members["by"]?.string != Requester.command.kind && members["awaited"]?.bool != true
     }
 

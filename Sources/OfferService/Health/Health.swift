@@ -99,7 +99,7 @@ package final class Health: CommitObserver {
     }
 
     /// Logs what another process has sealed or disabled and this one has yet to acknowledge.
-    package func obeys(_ stops: SigningStops) {
+    package func acknowledges(_ stops: SigningStops) {
         for seal in stops.seals where !seal.isAcknowledged {
             log(
                 .error,
@@ -125,7 +125,7 @@ package final class Health: CommitObserver {
     /// Why records can't be written, and since when; an empty commit shows nothing else.
     package var commitFailure: (since: Timestamp, reason: String)? { state.withLock { $0.commitFailure } }
 
-    /// Notes whether callers and key states could be read; what is not read can't be obeyed.
+    /// Notes whether callers and key states could be read; the service can't apply what it has not read.
     func noteStates(areRead: Bool) {
         state.withLock { $0.failedLooks = areRead ? 0 : $0.failedLooks + 1 }
     }

@@ -8,7 +8,7 @@ package import Storage
 /// Keeps this service among those that share its database, on a thread of its own.
 ///
 /// Twice a second it records a heartbeat, reads the heartbeats of the others, follows their reloads, and removes silent
-/// instances. A removed instance must obey what is switched off before it uses a key again.
+/// instances. A removed instance must acknowledge what is sealed or disabled before it uses a key again.
 package final class Membership: Sendable {
     /// How often it looks.
     package static let intervalMilliseconds = 500
@@ -82,7 +82,7 @@ package final class Membership: Sendable {
         let round = newRound()
         let start = lease.now
         try round.join(state.withLock { $0.instance })
-        try obey()
+        try acknowledge()
         lease.renew(from: start)
         let first = Handover(round)
         NamedThread.start(named: "instances") { [self] in
@@ -158,9 +158,9 @@ package final class Membership: Sendable {
         let start = lease.now
         do throws(MembershipError) {
             let seen = try round.look(as: instance)
-            if round.mustObey {
-                try obey()
-                round.hasObeyed()
+            if round.mustAcknowledge {
+                try acknowledge()
+                round.hasAcknowledged()
             }
             lease.renew(from: start)
             if seen.hasRemoved {
@@ -186,7 +186,7 @@ package final class Membership: Sendable {
     }
 
     /// Has the committer read what is sealed or disabled, and returns once no key that a stop blocks is in use.
-    private func obey() throws(MembershipError) {
+    private func acknowledge() throws(MembershipError) {
         let outcome = Guarded<Result<Void, LedgerError>?>(nil)
         committer.change { [keyUseGuard = committer.keyUseGuard] writer throws(LedgerError) in
             try writer.readStops()

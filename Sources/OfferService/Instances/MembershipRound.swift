@@ -12,8 +12,8 @@ final class MembershipRound {
     /// By instance, its last heartbeat count, and when this instance first saw that count.
     private var heard: [UniqueID: (beats: Int64, at: Int64)] = [:]
     private var announced: Instance?
-    /// Whether others removed this instance, and it has not yet obeyed what they switched off meanwhile.
-    private(set) var mustObey = false
+    /// Whether others removed this instance, and it has yet to acknowledge what they sealed or disabled meanwhile.
+    private(set) var mustAcknowledge = false
 
     /// What one look has found.
     struct Seen {
@@ -35,16 +35,16 @@ final class MembershipRound {
         announced = instance
     }
 
-    /// Notes that what the others switched off is obeyed.
-    func hasObeyed() { mustObey = false }
+    /// Notes that this instance has acknowledged what the others sealed or disabled.
+    func hasAcknowledged() { mustAcknowledge = false }
 
     /// Records a heartbeat of `instance`, and reads those of the others.
     func look(as instance: Instance) throws(MembershipError) -> Seen {
         var seen = Seen()
         try use { table throws(StorageError) in
             let isGone = try !table.beat(instance.id)
-            // Kept until it has obeyed: the next steps may fail, and by then it has joined the others again.
-            if isGone { mustObey = true }
+            // Kept until it has acknowledged: the next steps may fail, and by then it has joined the others again.
+            if isGone { mustAcknowledge = true }
             if isGone || announced != instance { try table.join(instance) }
             announced = instance
             seen.reloads = try table.reloads()

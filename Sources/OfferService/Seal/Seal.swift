@@ -49,14 +49,14 @@ package final class Seal: Sendable {
     /// Whether keys cannot be used because this instance cannot reach the others through the database.
     var isCutOff: Bool { keyUseGuard.isCutOff }
 
-    /// Whether every instance that shares the database has said that it obeys what seals the service for longer.
-    package var isObeyed: Bool {
-        // What is not on record yet is not known to the others.
+    /// Whether every instance that shares the database has acknowledged the seals that last until they are lifted.
+    package var isAcknowledged: Bool {
+        // The others do not know what is not on record yet.
         !keyUseGuard.held.contains { $0.value.cause.isSticky } && keyUseGuard.stored.seals.allSatisfy(\.isAcknowledged)
     }
 
-    /// Whether every instance that shares the database has said that it obeys what was said of that key.
-    package func isObeyed(_ key: KeyID) -> Bool {
+    /// Whether every instance that shares the database has acknowledged that the key is disabled, if it is.
+    package func isAcknowledged(_ key: KeyID) -> Bool {
         keyUseGuard.heldKeys[key] == nil && keyUseGuard.stored.keys[key] != false
     }
 
@@ -91,7 +91,7 @@ package final class Seal: Sendable {
         if cause.isSticky { found.withLock { _ = $0.insert(cause) } }
     }
 
-    /// Seals the service; returns once the entry is durable, and ``isObeyed`` is true or the wait for that ends.
+    /// Seals the service; returns once the entry is durable, and ``isAcknowledged`` is true or the wait for that ends.
     ///
     /// - Throws: Why the entry could not be written; the service is sealed nevertheless.
     package func seal(_ cause: SealCause, detail: String, by requester: Requester) async throws(LedgerError) {
@@ -101,7 +101,7 @@ package final class Seal: Sendable {
         await awaitAcknowledgement()
     }
 
-    /// If several instances share the database, waits for a limited time until each obeys or is removed.
+    /// If several instances share the database, waits for a limited time until each has acknowledged or is removed.
     private func awaitAcknowledgement() async {
         for _ in 0..<100 {
             guard committer.keyUseGuard.stored.awaitsAcknowledgement else { return }

@@ -48,13 +48,13 @@ async def run(fake, make_control, control_port):
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     say(jws.to_json(fake.description() | {"control": f"http://127.0.0.1:{listener.port}/control/"}))
-    reader = threading.Thread(target=obey, args=(loop, control, ended), daemon=True)
+    reader = threading.Thread(target=run_commands, args=(loop, control, ended), daemon=True)
     reader.start()
     await ended.wait()
 
 
-def obey(loop, control, ended):
-    """Does what comes by standard input, line after line, in the event loop, and answers each with a line."""
+def run_commands(loop, control, ended):
+    """Runs each line of standard input as a command, in the event loop, and answers it with a line."""
 
     async def do(line):
         return handle_line(control, line)

@@ -130,7 +130,7 @@ extension DeliverySession {
             try await service.grant(2)
             service.clock.advance(days: 1)
             #expect(try session.send(204) == nil)
-            // A new start, or another instance, obeys it too.
+            // The endpoint stays disabled after a restart, and in another instance.
             #expect(try service.session().send(204) == nil)
             #expect(try service.table.enable("backend"))
             #expect(try !service.table.enable("none"))

@@ -17,7 +17,7 @@ struct EventDerivationTests {
     }
 
     private static let rows = [
-        // Switches: the event comes once every instance obeys.
+        // Seals and disabled keys: the event comes once every instance has acknowledged.
         Row(#""ev":"key.disable","by":"api","kid":"A""#, .keyDisabled),
         Row(#""ev":"key.disable","by":"api","awaited":true,"kid":"A""#),
         Row(#""ev":"key.disable","by":"command","kid":"A""#),

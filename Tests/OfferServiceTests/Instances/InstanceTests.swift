@@ -46,22 +46,22 @@ import Testing
         }
 
         /// As a committer does at the beginning of a batch.
-        func obey(_ writer: LedgerWriter) throws {
+        func applyStops(_ writer: LedgerWriter) throws {
             try writer.begin(at: place.clock.now)
             if writer.stops.awaitsAcknowledgement { try writer.acknowledgeStops() }
             try writer.commit()
         }
     }
 
-    @Test func `a seal by command is on record as obeyed once the last instance obeys it`() throws {
+    @Test func `a seal by command is recorded as acknowledged once the last instance acknowledges it`() throws {
         let pair = try Pair()
         try DatabaseSeal(ledger: pair.place.ledger, clock: pair.place.clock.wallClock).seal(detail: "drill")
         #expect(try pair.stops().awaitsAcknowledgement)
-        try pair.obey(pair.one)
+        try pair.applyStops(pair.one)
         #expect(try pair.stops().awaitsAcknowledgement, "the other may still be signing")
-        try pair.obey(pair.one)
-        #expect(try pair.stops().awaitsAcknowledgement, "and saying it twice does not make two of one")
-        try pair.obey(pair.other)
+        try pair.applyStops(pair.one)
+        #expect(try pair.stops().awaitsAcknowledgement, "one instance that acknowledges twice counts once")
+        try pair.applyStops(pair.other)
         #expect(try !pair.stops().awaitsAcknowledgement)
         #expect(try pair.names() == ["service.seal", "service.sealed"])
     }
@@ -73,7 +73,7 @@ import Testing
         try pair.one.set(key, isDisabled: true, by: .command)
         try pair.one.commit()
         #expect(try pair.stops().keys == [key: false])
-        try pair.obey(pair.other)
+        try pair.applyStops(pair.other)
         #expect(try pair.stops().keys == [key: true])
         #expect(try pair.names() == ["key.disable", "key.disabled"])
     }
@@ -81,7 +81,7 @@ import Testing
     @Test func `an instance that leaves is waited for no more`() throws {
         let pair = try Pair()
         try DatabaseSeal(ledger: pair.place.ledger, clock: pair.place.clock.wallClock).seal(detail: "drill")
-        try pair.obey(pair.one)
+        try pair.applyStops(pair.one)
         try pair.other.begin(at: pair.place.clock.now)
         try pair.other.leave(Self.instance(2).id)
         try pair.other.commit()
@@ -99,7 +99,7 @@ import Testing
         #expect(await mayBlock { wait.outcome() } == .silent(seconds: 0))
     }
 
-    @Test func `an instance alone obeys itself at once`() throws {
+    @Test func `an instance alone acknowledges at once`() throws {
         let place = try LogPlace()
         let writer = LedgerWriter(connection: try place.ledger.openPatiently(), instance: Self.instance(1).id)
         try InstanceTable(connection: place.ledger.openPatiently()).join(Self.instance(1))
@@ -135,15 +135,15 @@ import Testing
         #expect(try one.look(as: first).others == [second], "not yet")
         place.clock.advance(milliseconds: 1)
         let seen = try one.look(as: first)
-        #expect(seen.others.isEmpty && seen.hasRemoved && !one.mustObey)
+        #expect(seen.others.isEmpty && seen.hasRemoved && !one.mustAcknowledge)
         #expect(try !one.look(as: first).hasRemoved, "only once")
         for _ in 1...2 {
             _ = try other.look(as: second)
-            #expect(other.mustObey, "also when it has joined again, until it has")
+            #expect(other.mustAcknowledge, "also when it has joined again, until it has")
         }
-        other.hasObeyed()
+        other.hasAcknowledged()
         _ = try other.look(as: second)
-        #expect(!other.mustObey)
+        #expect(!other.mustAcknowledge)
         #expect(try one.look(as: first).others == [second])
     }
 

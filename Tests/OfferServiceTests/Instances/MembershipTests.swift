@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func `a removed instance joins again and obeys what is switched off`() async throws {
+    @Test func `a removed instance joins again and acknowledges what is sealed`() async throws {
         try await withTwo { one, other, place async throws in
             try DatabaseSeal(ledger: place.ledger, clock: place.clock.wallClock).seal(detail: "drill")
             #expect(

@@ -169,7 +169,7 @@ import Testing
 
     // MARK: - Other processes
 
-    @Test func `a seal of another process is obeyed by the very next decision, and acknowledged`() async throws {
+    @Test func `the very next decision applies a seal of another process, and acknowledges it`() async throws {
         try await withService { service async throws in
             #expect(try await service.sign(offer: "open").status == 200)
             try service.sealFromElsewhere()
@@ -226,7 +226,7 @@ import Testing
         await wait
     }
 
-    @Test func `a key that another process disables is obeyed by the very next decision`() async throws {
+    @Test func `the very next decision signs nothing with a key that another process disables`() async throws {
         try await withService { service async throws in
             #expect(try await service.sign(offer: "open").status == 200)
             let keys = KeyDisabling(ledger: service.ledger, clock: service.clock.wallClock)

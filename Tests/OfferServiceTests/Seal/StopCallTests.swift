@@ -46,7 +46,7 @@ import Testing
             #expect(try await status(nil) == 401)
             for caller in ["app", "backend", "scoped"] { #expect(try await status(caller) == 403, "\(caller)") }
             #expect(try await status("auditor") == (row.mayAuditor ? 200 : 403))
-            #expect(try service.entries().isEmpty, "who may not is not obeyed")
+            #expect(try service.entries().isEmpty, "a refused call changes nothing")
             #expect(try await status("admin") == 200)
         }
     }
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    @Test func `report a switch as not obeyed until the other instance acknowledges it`() async throws {
+    @Test func `report a stop as not acknowledged until the other instance acknowledges it`() async throws {
         try await withService { service async throws in
             let connection = try service.ledger.openPatiently()
             let id = UniqueID.version7(at: service.clock.now, 1, 1)
@@ -160,19 +160,19 @@ import Testing
             for reply in [try await sealed, try await disabled] {
                 #expect(reply.status == 200 && reply.json["isObeyed"] == .boolean(false), "\(reply)")
             }
-            func isObeyed() async throws -> [Tree] {
+            func acknowledged() async throws -> [Tree] {
                 let seal = try await service.send(service.authorized(.get("/v1/seal"), as: "auditor"))
                 let keys = try await service.send(service.authorized(.get("/v1/keys"), as: "auditor"))
                 return [seal.json["isObeyed"]] + keys.json["keys"].elements.map(\.["isObeyed"])
             }
-            #expect(try await isObeyed() == [.boolean(false), .boolean(false), .boolean(true)])
+            #expect(try await acknowledged() == [.boolean(false), .boolean(false), .boolean(true)])
             #expect(try await service.eventTypes() == [], "an event would be too early")
             let other = LedgerWriter(connection: connection, instance: id)
             try other.begin(at: service.clock.now)
             try other.acknowledgeStops()
             try other.commit()
             try await service.committer.change { _ in }
-            #expect(try await isObeyed() == [.boolean(true), .boolean(true), .boolean(true)])
+            #expect(try await acknowledged() == [.boolean(true), .boolean(true), .boolean(true)])
             #expect(try await service.eventTypes() == ["service.sealed", "key.disabled"])
         }
     }

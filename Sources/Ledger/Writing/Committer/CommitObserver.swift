@@ -21,9 +21,9 @@ package protocol CommitObserver: Sendable {
     func resumed()
     /// The grant filter could not be read, so every customer is looked up until the service restarts.
     func looksForAll(because error: LedgerError)
-    /// The service obeys what another process has switched off, and is about to acknowledge it.
-    func obeys(_ stops: SigningStops)
-    /// Another process has lifted these.
+    /// The service is about to acknowledge what another process has sealed or disabled.
+    func acknowledges(_ stops: SigningStops)
+    /// Another process has lifted these stops.
     func lifted(_ stops: SigningStops)
 }
 
@@ -34,6 +34,6 @@ extension CommitObserver {
     package func recorded(_ redemption: ClientRedemption) {}
     package func recorded(_ outcome: RetentionOutcome) {}
     package func looksForAll(because error: LedgerError) {}
-    package func obeys(_ stops: SigningStops) {}
+    package func acknowledges(_ stops: SigningStops) {}
     package func lifted(_ stops: SigningStops) {}
 }

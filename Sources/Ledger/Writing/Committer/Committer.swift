@@ -338,7 +338,7 @@ extension Committer {
         defer { pulse.endAsking() }
         do throws(LedgerError) {
             guard let current = try connected(&writer, for: &batch) else { return }
-            if try begin(&batch, with: current, takesMore: takesMore) { try obey(current) }
+            if try begin(&batch, with: current, takesMore: takesMore) { try applyStops(current) }
             var outcomes = try write(&batch, with: current, &cleaning)
             pulse.noteAnswer()
             keyUseGuard.follow(current.stops)
@@ -403,14 +403,14 @@ extension Committer {
         return true
     }
 
-    /// Takes over what other processes have switched off, before anything is decided and before keys are used again.
-    private func obey(_ writer: LedgerWriter) throws(LedgerError) {
+    /// Applies what other processes have sealed or disabled, before anything is decided and before keys are used again.
+    private func applyStops(_ writer: LedgerWriter) throws(LedgerError) {
         let lifted = keyUseGuard.follow(writer.stops)
         guard acknowledges else { return }
         if lifted != SigningStops() { observer.lifted(lifted) }
         guard writer.stops.awaitsAcknowledgement else { return }
         keyUseGuard.waitUntilUnused()
-        observer.obeys(writer.stops)
+        observer.acknowledges(writer.stops)
         try writer.acknowledgeStops()
     }
 

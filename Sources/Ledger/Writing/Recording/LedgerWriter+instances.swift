@@ -18,18 +18,18 @@ extension LedgerWriter {
         return try database(table.reloads())
     }
 
-    /// When every instance obeys what this one obeys: now if it is the only one, otherwise `nil` for not yet known.
+    /// When every instance has acknowledged what this one has: now if it is the only one; otherwise `nil`, not yet known.
     func acknowledgement() throws(LedgerError) -> Timestamp? {
         let others = try database(InstanceTable(connection: connection).all().filter { $0.instance.id != instance })
         return others.isEmpty ? recordedAt : nil
     }
 
-    /// Notes that this instance obeys what is switched off.
+    /// Notes that this instance acknowledges what is sealed or disabled.
     ///
     /// - Returns: Whether every instance does.
     func acknowledge() throws(LedgerError) -> Bool {
         let table = InstanceTable(connection: connection)
         if let instance { try database(table.acknowledge(of: instance)) }
-        return try database(table.isObeyed())
+        return try database(table.isAcknowledged())
     }
 }

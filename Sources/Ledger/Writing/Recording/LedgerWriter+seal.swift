@@ -6,8 +6,8 @@ extension LedgerWriter {
     /// Records a seal; a sticky one is also stored for the next start.
     package func seal(_ seal: ActiveSeal) throws(LedgerError) {
         if seal.cause.isSticky {
-            let obeyed = try acknowledgement()
-            try database(SealStore(connection: connection).add(seal, acknowledgedAt: obeyed))
+            let at = try acknowledgement()
+            try database(SealStore(connection: connection).add(seal, acknowledgedAt: at))
             _ = try acknowledge()
             try readStops()
         }
@@ -28,9 +28,9 @@ extension LedgerWriter {
 
     /// Disables a key, or leaves it to the `keys` file again, and records that.
     package func set(_ key: KeyID, isDisabled: Bool, by requester: Requester) throws(LedgerError) {
-        let obeyed = try acknowledgement()
+        let at = try acknowledgement()
         let store = KeyStateStore(connection: connection)
-        try database(isDisabled ? store.disable(key, at: recordedAt, acknowledgedAt: obeyed) : store.enable(key))
+        try database(isDisabled ? store.disable(key, at: recordedAt, acknowledgedAt: at) : store.enable(key))
         _ = try acknowledge()
         try readStops()
         let isAwaited = stops.keys[key] == false
@@ -39,12 +39,12 @@ extension LedgerWriter {
         )
     }
 
-    /// Records that the service obeys what others have switched off: it no longer signs what that stops.
+    /// Acknowledges what others have sealed or disabled: the service no longer signs what that blocks.
     ///
-    /// If several instances share the database, the last one to obey records it for all.
+    /// If several instances share the database, the last one to acknowledge records it for all.
     package func acknowledgeStops() throws(LedgerError) {
-        let isObeyed = try acknowledge()
-        guard isObeyed, stops.awaitsAcknowledgement else { return }
+        let isAcknowledgedByAll = try acknowledge()
+        guard isAcknowledgedByAll, stops.awaitsAcknowledgement else { return }
         for seal in stops.seals where !seal.isAcknowledged { try append(.sealAcknowledged(seal.cause)) }
         let keys = stops.keys.filter { !$0.value }.keys.sorted { $0.text < $1.text }
         for key in keys { try append(.keyAcknowledged(key)) }

@@ -87,7 +87,7 @@ package struct KeysCall: Sendable {
             "purposes": .texts(key.purposes.map(\.rawValue).sorted()),
             "state": .text(isDisabled ? KeyStatus.disabled.rawValue : key.status.rawValue),
             "disabledBy": isDisabled ? .text("administrator") : key.status == .disabled ? .text("file") : .null,
-            "isObeyed": .boolean(seal.isObeyed(key.id)),
+            "isObeyed": .boolean(seal.isAcknowledged(key.id)),
             "publicKeySHA256": key.publicKeyDigest.map { .text($0) } ?? .null,
             "lastUsedAt": lastUse.map { .instant($0) } ?? .null,
         ]

@@ -65,7 +65,7 @@ struct SealCall: Sendable {
         let causes = seal.causes
         return .json([
             "isSealed": .boolean(!causes.isEmpty),
-            "isObeyed": .boolean(seal.isObeyed),
+            "isObeyed": .boolean(seal.isAcknowledged),
             "causes": .array(
                 causes.map { cause in
                     [

@@ -181,7 +181,7 @@ final class DeliverySession {
     func follow() throws(AuditReadError) {
         if milliseconds - lookedAt >= (isRewinding ? 20 : 1000) {
             lookedAt = milliseconds
-            try obey()
+            try applyCommands()
         }
         guard row.disabledAt == nil else { return hasMore = false }
         logSize = try newestSize()
@@ -202,7 +202,7 @@ final class DeliverySession {
     }
 
     /// Applies what commands have written.
-    private func obey() throws(AuditReadError) {
+    private func applyCommands() throws(AuditReadError) {
         guard let found = try reading(EndpointTable(connection: connection).row(endpoint.id)) else { return addRow() }
         if row.disabledAt != nil, storedRow.disabledAt != nil, found.disabledAt == nil {
             (row.disabledAt, row.disabledReason, storedRow.disabledAt) = (nil, nil, nil)

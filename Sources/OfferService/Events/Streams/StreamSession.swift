@@ -61,11 +61,11 @@ final class StreamSession {
     private var now: Timestamp { context.runtime.clock.now() }
     private var milliseconds: Int64 { stopwatch.microseconds / 1000 }
 
-    /// Obeys commands, sends what is new, and stores how far it is.
+    /// Applies commands, sends what is new, and stores its position.
     func step() throws(AuditReadError) {
         if milliseconds - lookedAt >= 1000 {
             lookedAt = milliseconds
-            try obey()
+            try applyCommands()
         }
         watch()
         hasMore = false
@@ -193,8 +193,8 @@ final class StreamSession {
 
     // MARK: - The database
 
-    /// Takes over what commands have written.
-    private func obey() throws(AuditReadError) {
+    /// Applies what commands have written.
+    private func applyCommands() throws(AuditReadError) {
         guard let found = try reading(EndpointTable(connection: connection).row(stream.id)) else { return addRow() }
         guard let asked = found.rewindTo else { return }
         // Going ahead would lose what was not delivered yet.

@@ -11,7 +11,7 @@ enum EventsCommand: Command {
     static var help: String {
         """
         offer-signer events is about the receivers that the events file (--events) names. It may run beside
-        the service, which obeys within a second.
+        the service, which applies it within a second.
 
         Usage: offer-signer events endpoints [--enable ID]
                offer-signer events deliveries [--endpoint ID]

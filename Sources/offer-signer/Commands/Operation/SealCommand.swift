@@ -111,11 +111,11 @@ enum StopOptions {
         }
     }
 
-    /// Waits for a service that runs to obey, and says what is certain.
+    /// Waits for a running service to acknowledge, and says what is certain.
     static func conclude(_ what: String, _ ledger: LedgerAccess) -> ExitCode {
         switch AcknowledgementWait(ledger: ledger, clock: .system).outcome() {
-        case .noService: Terminal.say("\(what); no service is running, and one that starts will obey")
-        case .acknowledged: Terminal.say("\(what); the running service has recorded that it obeys")
+        case .noService: Terminal.say("\(what); no service is running, and one that starts will acknowledge it")
+        case .acknowledged: Terminal.say("\(what); the running service has acknowledged it")
         case .silent(let seconds):
             Terminal.complain(
                 "\(what) on record, and no decision after it leads to a signature; but the running service has not "

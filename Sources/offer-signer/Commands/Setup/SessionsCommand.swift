@@ -22,7 +22,7 @@ enum SessionsCommand: Command {
         keys file, and PSEUDONYM stands for the person's account there. The time of session.begin in the audit log leads to
         that account in the provider's log.
 
-        end ends all sessions of the person, and is recorded in the audit log. Every instance obeys within five seconds.
+        end ends all sessions of the person, and is recorded in the audit log. Every instance ends them within five seconds.
         The person can sign in again, so take the account's role at the provider first. To end the sessions of all
         people, change clientId of consoleSignIn in the keys file, or remove consoleSignIn, and reload.
 
@@ -69,7 +69,9 @@ enum SessionsCommand: Command {
         guard count > 0 else {
             throw CommandError("\(person) has no session; compare the name with “offer-signer sessions list”")
         }
-        Terminal.say("\(count) \(count == 1 ? "session" : "sessions") of \(person) ended; a service obeys within 5 s")
+        Terminal.say(
+            "\(count) \(count == 1 ? "session" : "sessions") of \(person) ended; a running service ends them within 5 s"
+        )
         return .success
     }
 }

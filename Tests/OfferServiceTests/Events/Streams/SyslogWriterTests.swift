@@ -52,7 +52,7 @@ struct SyslogWriterTests {
         #expect(message.hasPrefix("<\(priority)>1 2026-05-28T20:26:40"), "\(message)")
     }
 
-    @Test func `obeys the stream's own form`() throws {
+    @Test func `follows the stream's own form`() throws {
         let message = try Self.message { target in
             (target.facility, target.enterpriseNumber, target.hasByteOrderMark) = (16, 99, false)
         }
