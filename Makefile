@@ -140,7 +140,7 @@ package-test: setup-package build ## install, start, upgrade and remove the pack
 	@Scripts/image $(RELEASE) .build/offer-signer-image.tar
 	@Scripts/image-test .build/offer-signer-image.tar
 
-check: lint unsafe tools fuzz linkage docs api swift-client other-sdks client-certificates identity-provider app-attest leaks faults package-test races test-check test ## run all that gates a change
+check: lint unsafe tools fuzz linkage docs api swift-client other-sdks client-certificates identity-provider app-attest leaks faults package-test races test-check test ## run every check that a change must pass
 
 nightly: ## run the long forms of the checks (hours)
 	@Scripts/nightly '$(WITHOUT_DATABASE)'

@@ -71,7 +71,7 @@ import Testing
 
     @Test func `a database that no log can be written beside is refused`() throws {
         let folder = try Folder()
-        // A folder where the log should be makes the switch to it impossible.
+        // With a folder in place of the log's file, SQLite cannot begin write-ahead logging.
         try FileManager.default.createDirectory(atPath: folder.database + "-wal", withIntermediateDirectories: false)
         #expect(storageError { () throws(StorageError) in _ = try folder.connect() } != nil)
     }

@@ -6,7 +6,7 @@ package import Testing
 package enum TestRing: String, CaseIterable, Sendable {
     /// `make test`: whether the product works.
     case test
-    /// `make check`: whatever else gates a change.
+    /// `make check`: the other checks that a change must pass.
     case check
     /// `make nightly`: the long forms.
     case nightly
