@@ -47,9 +47,9 @@ for (const [differing, verdict, finding, domains] of rows) {
   const client = { library: "react-native-iap", version: "16.3.2", os: "iOS 26.1" };
   const report = offerReport({ answer, bundleId, productId, client, attemptedAt: Date.now(), ...differing, attached });
   const diagnosis = await post("v1/diagnoses", report);
-  const told = JSON.stringify([report, diagnosis]);
-  assert.equal(diagnosis.verdict, verdict, told);
-  if (finding) assert(diagnosis.findings.some(({ code }) => code === finding), told);
-  assert.deepEqual(diagnosis.errors?.map(({ domain }) => domain), domains, told);
+  const shown = JSON.stringify([report, diagnosis]);
+  assert.equal(diagnosis.verdict, verdict, shown);
+  if (finding) assert(diagnosis.findings.some(({ code }) => code === finding), shown);
+  assert.deepEqual(diagnosis.errors?.map(({ domain }) => domain), domains, shown);
 }
 console.log(`The JavaScript of docs/invalid-signature.md makes ${rows.length} reports that the service reads.`);

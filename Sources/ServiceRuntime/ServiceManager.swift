@@ -2,7 +2,7 @@
 import Glibc
 import JSON
 
-/// Tells the service manager how the service is doing: a datagram to the socket that it names, as in sd_notify(3).
+/// Notifies the service manager of the service's state: a datagram to the socket that it names, as in sd_notify(3).
 package struct ServiceManager: Sendable {
     /// The states that a unit of `Type=notify` reports to systemd.
     package enum State: String, Sendable {
@@ -35,11 +35,11 @@ package struct ServiceManager: Sendable {
     }
 
     /// Sends the state; does nothing if no notifications are wanted.
-    package func tell(_ state: State) throws(ServiceManagerError) {
+    package func notify(_ state: State) throws(ServiceManagerError) {
         guard let socketName else { return }
         guard var address = sockaddr_un(socketName) else { throw .notAnAddress(socketName) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw .notTold(code: errno) }
+        guard descriptor >= 0 else { throw .notSent(code: errno) }
         defer { close(descriptor) }
         // A name that begins with NUL has no end but the length.
         let length = socklen_t(MemoryLayout<sa_family_t>.size + socketName.utf8.count)
@@ -49,7 +49,7 @@ package struct ServiceManager: Sendable {
                 unsafe sendto(descriptor, message, message.count, Int32(MSG_NOSIGNAL), address, length)
             }
         }
-        guard sent == message.count else { throw .notTold(code: errno) }
+        guard sent == message.count else { throw .notSent(code: errno) }
     }
 }
 
@@ -57,15 +57,15 @@ package struct ServiceManager: Sendable {
 package enum ServiceManagerError: Error, Hashable, Sendable, CustomStringConvertible {
     case notAnAddress(String)
     /// `code` is an `errno`.
-    case notTold(code: Int32)
+    case notSent(code: Int32)
 
     /// A sentence for the log, with what was expected.
     package var description: String {
         switch self {
         case .notAnAddress(let name):
             "NOTIFY_SOCKET is \(printable(name)); an absolute path, or @ and a name, of at most 107 bytes was expected"
-        case .notTold(let code):
-            "The service manager could not be told by NOTIFY_SOCKET: \(systemMessage(code))"
+        case .notSent(let code):
+            "The service could not notify the service manager through NOTIFY_SOCKET: \(systemMessage(code))"
         }
     }
 }

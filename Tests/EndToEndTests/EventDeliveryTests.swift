@@ -213,9 +213,9 @@ extension EndToEnd {
                 instances[round % 2].process.send(SIGKILL)
                 #expect(try await instances[round % 2].process.waitForEnd() == .killed(bySignal: SIGKILL))
                 try await eventually("the other one delivers all") {
-                    let told = Set(try receiver.taken(at: "/good").map { try Self.grant($0.body) })
+                    let delivered = Set(try receiver.taken(at: "/good").map { try Self.grant($0.body) })
                     let written = demo.text(of: "own.ndjson")
-                    return granted.allSatisfy { told.contains($0) && written.contains($0) }
+                    return granted.allSatisfy { delivered.contains($0) && written.contains($0) }
                 }
                 instances[round % 2] = try await Self.instance(round % 2, demo, options)
             }
@@ -259,7 +259,7 @@ extension EndToEnd {
             let options = try demo.tell(receiver, ["/good"], #", format: "cloudevents""#)
             let service = try await RunningService(demo, options: options)
             #expect(try service.sign(demo.request(customer: "anna")).status == 200)
-            try await eventually("the first is told") { try receiver.taken(at: "/good").count == 1 }
+            try await eventually("the first is delivered") { try receiver.taken(at: "/good").count == 1 }
             #expect(try receiver.taken(at: "/good")[0].body.contains(#""specversion":"1.0""#))
             _ = try demo.tell(receiver, ["/other"])
             try await service.reload()
@@ -268,7 +268,7 @@ extension EndToEnd {
             }
             try await Task.sleep(for: .milliseconds(500))
             #expect(try service.sign(demo.request(customer: "anna")).status == 200)
-            try await eventually("the second is told") { try receiver.taken(at: "/other").count == 1 }
+            try await eventually("the second is delivered") { try receiver.taken(at: "/other").count == 1 }
             #expect(try receiver.taken(at: "/good").count == 1)
             #expect(try await service.stop() == .exited(0))
         }

@@ -55,13 +55,13 @@ extension EndToEnd {
             #expect(try service.ask("/metrics").body.contains(#"reloads_total{result="refused"} 1"#))
         }
 
-        @Test func `tells at once that nothing can be signed any more`() async throws {
+        @Test func `logs at once that no key can sign`() async throws {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo)
             #expect(!service.log.contains("not all is ready"), "\(service.log)")
             try demo.edit("keys", replacing: #"status: "active""#, with: #"status: "retiring""#)
             try await service.reload()
-            try await eventually("it is told") {
+            try await eventually("the log says so") {
                 service.log.split(separator: "\n").contains { line in
                     ["warning", "not all is ready", "key-unavailable"].allSatisfy { line.contains($0) }
                 }

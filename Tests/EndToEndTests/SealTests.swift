@@ -94,12 +94,12 @@ extension EndToEnd {
             try await service.logs(#""message":"the seal is lifted""#)
             #expect(try !isSealed(service))
             #expect(!service.log.contains("a key was"), "\(service.log)")
-            for (command, told) in [("disable", "a key was disabled"), ("enable", "a key was enabled")] {
+            for (command, message) in [("disable", "a key was disabled"), ("enable", "a key was enabled")] {
                 let change = try await Program.run(["keys", command, "ABC123DEFG"] + Self.database(demo))
                 #expect(change.succeeded, "\(change)")
-                try await eventually("it is told that \(told), without a request") {
+                try await eventually("the service logs “\(message)” without a request") {
                     service.log.split(separator: "\n").contains { line in
-                        [told, "ABC123DEFG", "another process"].allSatisfy { line.contains($0) }
+                        [message, "ABC123DEFG", "another process"].allSatisfy { line.contains($0) }
                     }
                 }
             }

@@ -129,9 +129,9 @@ extension EndToEnd {
             try await receiver.kill()
             try await receiver.start()
             let service = try await RunningService(demo, port: port, options: options)
-            try await eventually("each grant is told by both") {
-                let told = demo.text(of: "syslog"), written = demo.text(of: "own.ndjson")
-                return granted.allSatisfy { told.contains($0) && written.contains($0) }
+            try await eventually("both have each grant") {
+                let sent = demo.text(of: "syslog"), written = demo.text(of: "own.ndjson")
+                return granted.allSatisfy { sent.contains($0) && written.contains($0) }
             }
             #expect(try await service.stop() == .exited(0))
             let messages = try receiver.messages
@@ -160,7 +160,9 @@ extension EndToEnd {
             let words = ["--events", demo.path(of: "events")] + demo.databaseOptions()
             let seal = try await Program.run(["seal", "--reason", "a drill"] + demo.databaseOptions())
             #expect(seal.succeeded, "\(seal)")
-            try await eventually("the seal is told") { try receiver.messages.contains { $0.event == "service.sealed" } }
+            try await eventually("the seal is reported") {
+                try receiver.messages.contains { $0.event == "service.sealed" }
+            }
             let messages = try receiver.messages
             #expect(messages.map(\.event).filter { $0 == "sign.intent" }.count >= 3)
             #expect(

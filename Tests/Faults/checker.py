@@ -195,7 +195,7 @@ class Checker:
         self._keys_of_user[user].add(line["key"])
         if line["status"] == 403 and "grants-cap-reached" in line["codes"] and self.cap is not None:
             if len(self._grants_of_user[user]) < self.cap:
-                self._complain(f"{line['key']} was told of a cap that {line['customer']} has not reached")
+                self._complain(f"{line['key']} was refused for a cap that {line['customer']} has not reached")
         if line["status"] == 200:
             self._judge_grant(line, line["answer"], user)
 

@@ -93,7 +93,7 @@ class Evidence:
 
     def _of_events(self) -> Iterator[str]:
         """Each event has its entry, and each grant its event."""
-        told = set()
+        delivered = set()
         for line, event in self._events():
             index = event["data"]["index"]
             entry = self.entries.get(index)
@@ -104,10 +104,10 @@ class Evidence:
             if line["id"] != f"evt_{index}_{leaf[:16]}":
                 yield f"{line['id']} is not the event of entry {index}, {leaf[:16]}"
             if event["type"] == "offer.granted":
-                told.add(event["data"]["grantId"])
+                delivered.add(event["data"]["grantId"])
                 if json.loads(entry).get("grant") != event["data"]["grantId"]:
                     yield f"{line['id']} names another grant than its entry"
-        missing = self.granted() - told
+        missing = self.granted() - delivered
         if missing:
             yield f"{len(missing)} of {len(self.granted())} grants have no event: {sorted(missing)[:3]}"
 
@@ -126,7 +126,7 @@ class Evidence:
             index = event["data"]["index"]
             for customer in event["data"].get("customers", []):
                 if index < last.get(customer, -1):
-                    yield f"{customer} was told of {index} after {last[customer]}"
+                    yield f"{customer} got {index} after {last[customer]}"
                 last[customer] = max(index, last.get(customer, -1))
 
     def _of_stream(self) -> Iterator[str]:

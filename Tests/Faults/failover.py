@@ -104,7 +104,7 @@ def taken_over(setup: Setup, pair: Pair, place: Place) -> Row:
             eventually("it is ready again", instance.service.is_ready)
         # A service that tries again soon enough finds the new primary.
         if pause > 0.5 and not watch.refusals():
-            problems.append("nobody was told that nothing can be recorded")
+            problems.append("no caller got an error, although nothing could be recorded")
         pair.replace(old)
         row.attempt(place, *problems)
     row.notes.append(f"signing was away for {percentile(away, 0.5):.1f} s, {max(away):.1f} s at most; after the "

@@ -33,9 +33,9 @@ import Testing
                 }
             }
         }
-        let told = places.withLock { $0 }
-        #expect(told.map(\.number) == Array(0..<100))
-        #expect(told.filter(\.isOwn).count == 100)
+        let run = places.withLock { $0 }
+        #expect(run.map(\.number) == Array(0..<100))
+        #expect(run.filter(\.isOwn).count == 100)
     }
 
     @Test func `what is handed back after a loop has ended runs at once`() async throws {
@@ -49,15 +49,15 @@ import Testing
             loop.perform { loop.finish() }
         }
         #expect(loop.hasEnded)
-        let isTold = Mutex(false)
-        loop.handBack { isTold.withLock { $0 = true } }
-        #expect(isTold.withLock { $0 })
+        let hasRun = Mutex(false)
+        loop.handBack { hasRun.withLock { $0 = true } }
+        #expect(hasRun.withLock { $0 })
     }
 
     @Test func `what is handed back while a loop ends is not lost`() async throws {
         for _ in 0..<20 {
             let loop = try EventLoop()
-            let told = Mutex(0)
+            let count = Mutex(0)
             let handedBack = 200
             await withCheckedContinuation { hasEnded in
                 Thread.detachNewThread {
@@ -65,9 +65,9 @@ import Testing
                     hasEnded.resume()
                 }
                 loop.perform { loop.finish() }
-                for _ in 0..<handedBack { loop.handBack { told.withLock { $0 += 1 } } }
+                for _ in 0..<handedBack { loop.handBack { count.withLock { $0 += 1 } } }
             }
-            #expect(told.withLock { $0 } == handedBack)
+            #expect(count.withLock { $0 } == handedBack)
         }
     }
 }

@@ -115,7 +115,7 @@ def everything_else(port, vendor, paths, name):
 
 
 def qonversion(port, service, vendor):
-    """The app's key gets 422, in the SDK's form; a customer of whom the App Store told is granted the offer to a backend."""
+    """The app's key gets 422, in the SDK's form; a customer that the App Store has reported is granted the offer to a backend."""
     asked = {"product": PRODUCT, "app_account_token": TOKEN, "app_bundle_id": BUNDLE}
     body, unknown = json.dumps(asked).encode(), json.dumps({**asked, "app_account_token": "nobody-yet"}).encode()
     path = f"/v3/users/QON_0a1b/offers/{OFFER}/signatures"
@@ -123,7 +123,7 @@ def qonversion(port, service, vendor):
     expect(answer.status == 422 and answer.json["error"]["message"], f"Qonversion: {answer}")
     answer = ask(port, "POST", path, headers(Authorization=f"Bearer {service.backend}"), unknown)
     expect(answer.status == 422 and "message" in answer.json.get("error", {}), f"Qonversion, unknown customer: {answer}")
-    service.tell(service.transaction_id)
+    service.report(service.transaction_id)
     answer = ask(port, "POST", path, headers(Authorization=f"Bearer {service.backend}"), body)
     expect(answer.status == 200 and answer.json["key_identifier"] and answer.json["timestamp"] > 0, f"Qonversion: {answer}")
     expect(not vendor.requests, "a call for a signature reached the vendor")

@@ -73,7 +73,7 @@ class Service:
         signed = self.store.call("signTransaction", transactionId=self.transaction_id, members=members)
         return signed if isinstance(signed, str) else next(iter(signed.values()))
 
-    def tell(self, transaction_id):
+    def report(self, transaction_id):
         """Delivers a notification of the App Store's, as Apple would."""
         signed = self.store.call("signNotification", type="SUBSCRIBED", transactionId=transaction_id)
         body = signed if isinstance(signed, str) else signed.get("body") or json.dumps(signed)

@@ -40,7 +40,7 @@ struct LogWriterTests {
         let dropped = writer.droppedLines
         #expect(dropped > 5000)
         writer.flush(atMost: 10_000)
-        func told(_ lines: [Substring]) -> Int {
+        func reported(_ lines: [Substring]) -> Int {
             lines.compactMap { line in
                 guard line.contains(#""level":"warning""#), let number = line.split(separator: ":").last else {
                     return nil
@@ -49,8 +49,8 @@ struct LogWriterTests {
             }.reduce(0, +)
         }
         // Every line is written, or counted and reported.
-        let lines = reader.read { lines in lines.count { $0.hasPrefix("x") } + told(lines) == 10_000 }
-        #expect(told(lines) == dropped)
+        let lines = reader.read { lines in lines.count { $0.hasPrefix("x") } + reported(lines) == 10_000 }
+        #expect(reported(lines) == dropped)
     }
 
     @Test(.timeLimit(.minutes(1))) func `writes lines whole and in their order, and waits for them at the end`() throws

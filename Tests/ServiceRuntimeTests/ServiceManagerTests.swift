@@ -6,7 +6,7 @@ import Testing
 
 struct ServiceManagerTests {
     @Test func `sends nothing if no socket is named`() throws {
-        try ServiceManager(socketName: nil).tell(.ready)
+        try ServiceManager(socketName: nil).notify(.ready)
     }
 
     @Test(arguments: Place.allCases)
@@ -14,9 +14,9 @@ struct ServiceManagerTests {
         let folder = try TemporaryDirectory()
         let socket = try NotifySocket(place.name(in: folder))
         let manager = ServiceManager(socketName: socket.name)
-        try manager.tell(.ready)
-        try manager.tell(.alive)
-        try manager.tell(.stopping)
+        try manager.notify(.ready)
+        try manager.notify(.alive)
+        try manager.notify(.stopping)
         #expect(socket.next() == "READY=1")
         #expect(socket.next() == "WATCHDOG=1")
         #expect(socket.next() == "STOPPING=1")
@@ -25,15 +25,15 @@ struct ServiceManagerTests {
 
     @Test(arguments: ["", "@", "/", "relative/path", "vsock:2:1", "/" + String(repeating: "a", count: 107)])
     func `refuses a name that is no address, and says what was expected`(name: String) {
-        let error = #expect(throws: ServiceManagerError.self) { try ServiceManager(socketName: name).tell(.ready) }
+        let error = #expect(throws: ServiceManagerError.self) { try ServiceManager(socketName: name).notify(.ready) }
         #expect(error == .notAnAddress(name))
         #expect(error?.description.contains("an absolute path, or @ and a name") == true)
     }
 
     @Test func `reports that no process listens`() throws {
         let path = try TemporaryDirectory().path(of: "nobody")
-        let error = #expect(throws: ServiceManagerError.self) { try ServiceManager(socketName: path).tell(.ready) }
-        #expect(error == .notTold(code: ENOENT))
+        let error = #expect(throws: ServiceManagerError.self) { try ServiceManager(socketName: path).notify(.ready) }
+        #expect(error == .notSent(code: ENOENT))
     }
 
     enum Place: CaseIterable {

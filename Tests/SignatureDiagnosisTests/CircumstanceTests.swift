@@ -277,9 +277,9 @@ import Testing
         let flat = String(decoding: try SignedReport().json(key), as: UTF8.self)
             .replacing("\"timestamp\": 1795250488617", with: "\"timestamp\": \"1795250488617\"")
         let knowledge = DiagnosisKnowledge(key)
-        let told = SignatureDiagnoser(knowledge).diagnose(try SignatureReport(json: Array(flat.utf8)))
-        #expect(told.verdict == .signedCorrectly, "\(told)")
-        #expect(told.findings == [Diagnosis.Finding(.timestampAttached, .possible)], "\(told)")
+        let diagnosis = SignatureDiagnoser(knowledge).diagnose(try SignatureReport(json: Array(flat.utf8)))
+        #expect(diagnosis.verdict == .signedCorrectly, "\(diagnosis)")
+        #expect(diagnosis.findings == [Diagnosis.Finding(.timestampAttached, .possible)], "\(diagnosis)")
         var report = SignedReport()
         report.members["attached"] = #"{"timestamp": "1795250488617"}"#
         #expect(try report.diagnosis(key, knowledge).findings == [Diagnosis.Finding(.timestampAttached)])

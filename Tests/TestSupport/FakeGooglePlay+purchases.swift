@@ -140,7 +140,7 @@ extension FakeGooglePlay {
         package static let completePending = Event("completePending")
         /// 20: what was pending is not going to be paid.
         package static let cancelPending = Event("cancelPending")
-        /// No message: what it told of the purchase before goes.
+        /// No message: earlier messages about the purchase go.
         package static let acknowledge = Event("acknowledge")
         /// No message: 410 from now on.
         package static let delete = Event("delete")

@@ -4,7 +4,7 @@ import Synchronization
 
 /// What AddressSanitizer's leak checker must know about OpenSSL's secure heap.
 package enum KeyLeakChecker {
-    private static let isTold = Mutex(false)
+    private static let isRegistered = Mutex(false)
 
     /// Has the checker look for pointers in the secure heap, which it passes over by itself.
     ///
@@ -14,9 +14,9 @@ package enum KeyLeakChecker {
         typealias Register = @convention(c) (UnsafeRawPointer?, Int) -> Void
         guard let symbol = unsafe dlsym(dlopen(nil, RTLD_NOW), "__lsan_register_root_region") else { return }
         let register = unsafe unsafeBitCast(symbol, to: Register.self)
-        isTold.withLock { isTold in
-            guard !isTold else { return }
-            isTold = true
+        isRegistered.withLock { isRegistered in
+            guard !isRegistered else { return }
+            isRegistered = true
             for mapping in guardedMappings() {
                 unsafe register(UnsafeRawPointer(bitPattern: mapping.lowerBound), mapping.count)
             }

@@ -125,7 +125,7 @@ struct StoreHistories {
             request.knowledge.googlePlayPurchases.isSubset(of: history.purchases.keys)
         else { return false }
         let facts = history.facts(scope.within(environment), at: request.receivedAt)
-        return facts.refundsSeen == nil || facts.refundsToldSince != nil
+        return facts.refundsSeen == nil || facts.refundsReportedSince != nil
     }
 
     /// Leaves out what is too old for the offer.

@@ -4,8 +4,8 @@ package import OfferDomain
 
 /// What a ``DecisionRequest`` has from the store.
 package struct StoreKnowledge: Sendable {
-    /// What most requests do not have.
-    private struct Told: Sendable {
+    /// The members that are empty for most requests.
+    private struct Contents: Sendable {
         var reports: [Store: SubscriptionReport] = [:]
         var googlePlayPurchases: Set<PurchaseKey> = []
         var chains: Set<ChainKey> = []
@@ -25,78 +25,78 @@ package struct StoreKnowledge: Sendable {
     }
 
     /// A separate object: otherwise each copy of the knowledge copies and retains every member, even if all are empty.
-    private final class SharedTold: Sendable {
-        let value: Told
+    private final class SharedContents: Sendable {
+        let value: Contents
 
-        init(_ value: Told) { self.value = value }
+        init(_ value: Contents) { self.value = value }
     }
 
-    private var shared: SharedTold?
-    private var told: Told {
-        get { shared?.value ?? Told() }
-        set { shared = newValue.isNothing ? nil : SharedTold(newValue) }
+    private var shared: SharedContents?
+    private var contents: Contents {
+        get { shared?.value ?? Contents() }
+        set { shared = newValue.isNothing ? nil : SharedContents(newValue) }
     }
     /// What the request sent along, or what a store has just answered; it is merged into the ledger first.
     package var reports: [Store: SubscriptionReport] {
         get { shared?.value.reports ?? [:] }
-        set { told.reports = newValue }
+        set { contents.reports = newValue }
     }
-    /// Whether it has knowledge that the ledger may not have.
-    var isTold: Bool {
-        guard let told = shared?.value else { return false }
-        return !told.reports.isEmpty || namesPurchases
+    /// Whether it has knowledge that the ledger may not have yet.
+    var mayBeNew: Bool {
+        guard let contents = shared?.value else { return false }
+        return !contents.reports.isEmpty || namesPurchases
     }
     /// The purchases at Google Play that are surely the customer's.
     package var googlePlayPurchases: Set<PurchaseKey> {
         get { shared?.value.googlePlayPurchases ?? [] }
-        set { told.googlePlayPurchases = newValue }
+        set { contents.googlePlayPurchases = newValue }
     }
     /// The chains that are surely the customer's.
     package var chains: Set<ChainKey> {
         get { shared?.value.chains ?? [] }
-        set { told.chains = newValue }
+        set { contents.chains = newValue }
     }
     /// Keys of pseudonyms by which the ledger may look for purchases, beside those of the customer: of a transaction
     /// that a trusted caller named, or of the account below.
     package var subjects: [[UInt8]] {
         get { shared?.value.subjects ?? [] }
-        set { told.subjects = newValue }
+        set { contents.subjects = newValue }
     }
     /// The keys of the store account's pseudonyms in the ledger, if what is signed is bound to an account.
     ///
     /// Then no other account's history is used for this one. Empty if it is bound to none.
     package var account: [[UInt8]] {
         get { shared?.value.account ?? [] }
-        set { told.account = newValue }
+        set { contents.account = newValue }
     }
     /// What the ledger may have of what the request names under earlier secrets.
     package var rotatedKeys: [RotatedKey] {
         get { shared?.value.rotatedKeys ?? [] }
-        set { told.rotatedKeys = newValue }
+        set { contents.rotatedKeys = newValue }
     }
     /// The names that verified evidence shows for the customer, in any group or product.
     ///
     /// They are original transactions, accounts of the store and account tokens; caps count under each of them.
     package var shownNames: [PseudonymizedName] {
         get { shared?.value.shownNames ?? [] }
-        set { told.shownNames = newValue }
+        set { contents.shownNames = newValue }
     }
     /// The keys of the purchases at Google Play that are surely the customer's, of any product.
     ///
     /// A backend's purchases count by its word, an app's once Google Play knows them; caps count under each of them.
     package var shownPurchases: [[UInt8]] {
         get { shared?.value.shownPurchases ?? [] }
-        set { told.shownPurchases = newValue }
+        set { contents.shownPurchases = newValue }
     }
     /// What the store answered that explains why too little is known.
     package var findings: [StoreFinding] {
         get { shared?.value.findings ?? [] }
-        set { told.findings = newValue }
+        set { contents.findings = newValue }
     }
     /// The store that refuses this service until an operator changes something; then waiting does not help.
     package var refusingStore: Store? {
         get { shared?.value.refusingStore }
-        set { told.refusingStore = newValue }
+        set { contents.refusingStore = newValue }
     }
     /// The keys of ``shownNames`` and ``shownPurchases``.
     package var shownSubjects: [[UInt8]] { shownNames.map(\.pseudonym.ledgerKey) + shownPurchases }
@@ -125,7 +125,7 @@ package struct StoreKnowledge: Sendable {
 
     /// This knowledge, together with a store's answers to another request about the same customer; it leaves out
     /// reports to be merged into the ledger, and what only that request believes.
-    package func told(by other: StoreKnowledge) -> StoreKnowledge {
+    package func adding(answersOf other: StoreKnowledge) -> StoreKnowledge {
         var knowledge = self
         knowledge.reports = [:]
         knowledge.chains.formUnion(other.chains)
@@ -144,7 +144,7 @@ package struct StoreKnowledge: Sendable {
 
     /// Whether it names subscriptions that are surely the customer's.
     var namesPurchases: Bool {
-        guard let told = shared?.value else { return false }
-        return !told.chains.isEmpty || !told.googlePlayPurchases.isEmpty
+        guard let contents = shared?.value else { return false }
+        return !contents.chains.isEmpty || !contents.googlePlayPurchases.isEmpty
     }
 }

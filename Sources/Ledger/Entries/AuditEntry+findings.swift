@@ -23,10 +23,10 @@ extension AuditEntry {
     static func details<Key>(of counted: Counted<Key>, _ members: (Key) -> [Member]) -> [Member] {
         let rows = counted.counts.map { (members: members($0.key), count: $0.value) }
             .sorted { $0.count > $1.count }
-        let told = rows.prefix(Counted<Key>.mostTold)
-        let others = counted.others + rows.dropFirst(told.count).map(\.count).reduce(0, +)
+        let named = rows.prefix(Counted<Key>.mostNamed)
+        let others = counted.others + rows.dropFirst(named.count).map(\.count).reduce(0, +)
         return [
-            ("counts", .list(told.map { .object($0.members + [("count", .integer(Int64($0.count)))]) })),
+            ("counts", .list(named.map { .object($0.members + [("count", .integer(Int64($0.count)))]) })),
             ("from", .integer(counted.from.milliseconds)), ("until", .integer(counted.until.milliseconds)),
         ] + (others > 0 ? [("others", .integer(Int64(others)))] : [])
     }

@@ -106,15 +106,15 @@ struct IssuedGrantTable {
     }
 
     /// Records that a store has sent a notification about an app.
-    func noteTold(_ app: StoreApp, at instant: Timestamp) throws(StorageError) {
+    func noteReport(_ app: StoreApp, at instant: Timestamp) throws(StorageError) {
         let time = SQLValue.integer(instant.milliseconds)
         try connection.insert([.text(app.store.recordName), .text(app.name), time, time], into: Self.apps)
     }
 
     private static let apps = Insertion(
         into: "notified_apps",
-        columns: "store, store_app, first_told_at, last_told_at",
-        onConflict: .updates(keyColumns: 2, "last_told_at = excluded.last_told_at")
+        columns: "store, store_app, first_report_at, last_report_at",
+        onConflict: .updates(keyColumns: 2, "last_report_at = excluded.last_report_at")
     )
 }
 

@@ -5,7 +5,7 @@ import ServiceRuntime
 /// What was counted in a span of time.
 package struct Counted<Key: Hashable & Sendable>: Sendable {
     /// How many keys an entry names; all of them fit into its 4 KiB.
-    static var mostTold: Int { 24 }
+    static var mostNamed: Int { 24 }
 
     /// When the first was counted.
     package let from: Timestamp

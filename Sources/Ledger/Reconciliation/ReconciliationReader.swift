@@ -177,7 +177,7 @@ package struct ReconciliationReader {
         FROM issued_grants AS issued
         JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
         JOIN notified_apps AS apps ON apps.store = offers.store AND apps.store_app = offers.store_app
-        WHERE issued.grant_id >= ? AND issued.grant_id < ? AND granted_at <= last_told_at
+        WHERE issued.grant_id >= ? AND issued.grant_id < ? AND granted_at <= last_report_at
             AND NOT EXISTS (SELECT 1 FROM redemptions AS uses WHERE uses.grant_id = issued.grant_id)
         ORDER BY issued.grant_id DESC LIMIT ?
         """
@@ -192,12 +192,12 @@ package struct ReconciliationReader {
         for (sql, isRedeemed) in [(SQL(Self.issuedByApp, span), false), (SQL(Self.redeemedByApp, span), true)] {
             try connection.rows(sql) { row in
                 let place = ReconciliationReport.AppInStore(store: row.text(0), app: row.text(1))
-                let lastToldAt = row.optionalInteger(2).map(Timestamp.init(milliseconds:))
-                let (all, told) = (Int(row.integer(3)), Int(row.integer(4)))
-                var app = settled[place] ?? ReconciliationReport.Settled(place: place, lastToldAt: lastToldAt)
+                let lastReportAt = row.optionalInteger(2).map(Timestamp.init(milliseconds:))
+                let (all, reported) = (Int(row.integer(3)), Int(row.integer(4)))
+                var app = settled[place] ?? ReconciliationReport.Settled(place: place, lastReportAt: lastReportAt)
                 app.redeemed += isRedeemed ? all : 0
-                app.neverRedeemed += isRedeemed ? -told : told
-                app.notTold += isRedeemed ? told - all : all - told
+                app.neverRedeemed += isRedeemed ? -reported : reported
+                app.notReported += isRedeemed ? reported - all : all - reported
                 settled[place] = app
             }
         }
@@ -209,33 +209,33 @@ package struct ReconciliationReader {
         _ settled: [ReconciliationReport.Settled]
     ) throws(StorageError) -> [ReconciliationReport.Settled] {
         var all = settled
-        try connection.rows(SQL("SELECT store, store_app, last_told_at FROM notified_apps")) { row in
+        try connection.rows(SQL("SELECT store, store_app, last_report_at FROM notified_apps")) { row in
             let place = ReconciliationReport.AppInStore(store: row.text(0), app: row.text(1))
-            let lastToldAt = row.optionalInteger(2).map(Timestamp.init(milliseconds:))
+            let lastReportAt = row.optionalInteger(2).map(Timestamp.init(milliseconds:))
             guard !settled.contains(where: { $0.place == place }) else { return }
-            all.append(ReconciliationReport.Settled(place: place, lastToldAt: lastToldAt))
+            all.append(ReconciliationReport.Settled(place: place, lastReportAt: lastReportAt))
         }
         return all.sorted { ($0.place.store, $0.place.app) < ($1.place.store, $1.place.app) }
     }
 
     private static let issuedByApp: StaticString = """
-        SELECT offers.store, offers.store_app, last_told_at, count(*),
-            sum(CASE WHEN granted_at <= last_told_at THEN 1 ELSE 0 END)
+        SELECT offers.store, offers.store_app, last_report_at, count(*),
+            sum(CASE WHEN granted_at <= last_report_at THEN 1 ELSE 0 END)
         FROM issued_grants AS issued
         JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
         LEFT JOIN notified_apps AS apps ON apps.store = offers.store AND apps.store_app = offers.store_app
         WHERE issued.grant_id >= ? AND issued.grant_id < ?
-        GROUP BY offers.store, offers.store_app, last_told_at
+        GROUP BY offers.store, offers.store_app, last_report_at
         """
 
     private static let redeemedByApp: StaticString = """
-        SELECT offers.store, offers.store_app, last_told_at, count(*),
-            sum(CASE WHEN granted_at <= last_told_at THEN 1 ELSE 0 END)
+        SELECT offers.store, offers.store_app, last_report_at, count(*),
+            sum(CASE WHEN granted_at <= last_report_at THEN 1 ELSE 0 END)
         FROM issued_grants AS issued
         JOIN granted_offers AS offers ON offers.offer_key = issued.offer_key
         LEFT JOIN notified_apps AS apps ON apps.store = offers.store AND apps.store_app = offers.store_app
         WHERE issued.grant_id IN (SELECT grant_id FROM redemptions WHERE grant_id >= ? AND grant_id < ?)
-        GROUP BY offers.store, offers.store_app, last_told_at
+        GROUP BY offers.store, offers.store_app, last_report_at
         """
 }
 

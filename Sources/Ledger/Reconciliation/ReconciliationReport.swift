@@ -147,9 +147,9 @@ package struct ReconciliationReport: Hashable, Sendable {
         /// How many were not redeemed in time.
         package var neverRedeemed = 0
         /// How many have an unknown result: the store has sent nothing about the app since the grant.
-        package var notTold = 0
+        package var notReported = 0
         /// When the store last sent a notification about the app; `nil` if it never has.
-        package let lastToldAt: Timestamp?
+        package let lastReportAt: Timestamp?
     }
 
     /// What subscribers did after they saw one kind of answer, or one offer, before they canceled.

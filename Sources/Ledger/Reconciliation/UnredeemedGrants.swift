@@ -27,7 +27,7 @@ package struct UnredeemedGrantTable {
     /// An app that its store reports about, and how far its grants were looked at.
     package struct Scan: Hashable, Sendable {
         package let place: ReconciliationReport.AppInStore
-        package let lastToldAt: Timestamp
+        package let lastReportAt: Timestamp
         /// The result of earlier grants is unknown: the store had reported nothing, or its reports were forgotten.
         package let earliest: Timestamp
         /// The next scan begins after this grant; `nil` before the first scan.
@@ -38,7 +38,7 @@ package struct UnredeemedGrantTable {
         try connection.all(
             SQL(
                 """
-                SELECT apps.store, apps.store_app, last_told_at, first_told_at, last_grant,
+                SELECT apps.store, apps.store_app, last_report_at, first_report_at, last_grant,
                     (SELECT max(forgotten_until) FROM customer_epochs)
                 FROM notified_apps AS apps
                 LEFT JOIN unredeemed_scans AS scans ON scans.store = apps.store AND scans.store_app = apps.store_app
@@ -46,11 +46,11 @@ package struct UnredeemedGrantTable {
                 """
             )
         ) { row in
-            let firstToldAt = row.integer(3)
+            let firstReportAt = row.integer(3)
             return Scan(
                 place: ReconciliationReport.AppInStore(store: row.text(0), app: row.text(1)),
-                lastToldAt: Timestamp(milliseconds: row.integer(2)),
-                earliest: Timestamp(milliseconds: max(firstToldAt, row.optionalInteger(5) ?? firstToldAt)),
+                lastReportAt: Timestamp(milliseconds: row.integer(2)),
+                earliest: Timestamp(milliseconds: max(firstReportAt, row.optionalInteger(5) ?? firstReportAt)),
                 after: row.optionalBlob(4)
             )
         }

@@ -72,7 +72,7 @@ package struct AppStoreRedemptions: RedemptionSource {
             if let forgottenUntil {
                 if redemption.redeemedAt < forgottenUntil || known.mayHaveBegunEarlier(redemption) { continue }
             }
-            candidates.append(try candidate(asFirstTold(redemption), subjects))
+            candidates.append(try candidate(asFirstReported(redemption), subjects))
         }
         return candidates
     }
@@ -105,12 +105,12 @@ package struct AppStoreRedemptions: RedemptionSource {
     ///
     /// The store signs the same redemption many times. Without this, each copy would be news, an app could make any
     /// number of them, and the grant would be matched to the time of the newest copy.
-    private func asFirstTold(_ redemption: Redemption) throws(StorageError) -> Redemption {
+    private func asFirstReported(_ redemption: Redemption) throws(StorageError) -> Redemption {
         guard redemption.state == .pending else { return redemption }
         let name = StoreRedemption(redemption, of: bundleID).name
         let rows = try RedemptionRows(connection: connection).all(of: redemption.key.chain.bytes)
-        guard let told = rows.first(where: { $0.name == name }) else { return redemption }
-        return redemption.told(at: min(Timestamp(milliseconds: told.redeemedAt), redemption.redeemedAt))
+        guard let first = rows.first(where: { $0.name == name }) else { return redemption }
+        return redemption.redeemed(at: min(Timestamp(milliseconds: first.redeemedAt), redemption.redeemedAt))
     }
 
     /// The keys under which an offer was granted whose name the catalog no longer has.

@@ -80,7 +80,7 @@ package struct RetentionAnswerTable {
                 """
                 SELECT request_id, environment, answer, offer FROM retention_answers
                 JOIN notified_apps ON store = 'app-store' AND store_app = bundle_id
-                WHERE outcome IS NULL AND answered_at <= ? AND answered_at <= last_told_at - ?
+                WHERE outcome IS NULL AND answered_at <= ? AND answered_at <= last_report_at - ?
                 ORDER BY answered_at LIMIT ?
                 """,
                 .integer(now.adding(hours: -RetentionOutcome.hours).milliseconds),

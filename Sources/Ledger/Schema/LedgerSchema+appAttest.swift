@@ -10,7 +10,7 @@ extension LedgerSchema {
             public_key BLOB NOT NULL,               -- SubjectPublicKeyInfo, 91 bytes
             bundle_id TEXT NOT NULL,
             environment TEXT NOT NULL,              -- production or development
-            origin TEXT,                            -- where the app was from, as appOrigin in rules; null if not told
+            origin TEXT,                            -- where the app was from, as appOrigin in rules; null if not stated
             challenge BLOB NOT NULL UNIQUE,         -- the 16 random bytes of the challenge, which counts once
             counter BIGINT NOT NULL,                -- of the last assertion; only a greater one is taken
             registered_at BIGINT NOT NULL,

@@ -223,8 +223,8 @@ package enum LedgerSchema {
             -- When a store has sent notifications about an app.
             store TEXT NOT NULL,                    -- app-store or google-play
             store_app TEXT NOT NULL,                -- bundle ID or package name
-            first_told_at BIGINT NOT NULL,
-            last_told_at BIGINT NOT NULL,           -- to the minute
+            first_report_at BIGINT NOT NULL,
+            last_report_at BIGINT NOT NULL,         -- to the minute
             PRIMARY KEY (store, store_app)
         ) WITHOUT ROWID
         """,
@@ -428,7 +428,7 @@ package enum LedgerSchema {
         CREATE TABLE reloads (
             -- One row.
             reload_id BIGINT PRIMARY KEY CHECK (reload_id = 1),
-            generation BIGINT NOT NULL              -- how often all instances were told to read their files again
+            generation BIGINT NOT NULL              -- how often a reload of all instances was requested
         )
         """,
         "INSERT INTO reloads (reload_id, generation) VALUES (1, 0)",

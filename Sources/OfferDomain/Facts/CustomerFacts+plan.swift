@@ -11,20 +11,20 @@ extension CustomerFacts {
 
 extension ChainState {
     /// Adds the billing plan of the latest purchase, unless a later one may exist unseen.
-    func tellPlan(_ facts: inout CustomerFacts) {
+    func addPlan(to facts: inout CustomerFacts) {
         guard isLatestCertain else { return }
-        func told<Value>(_ value: Value?) -> Fact<Value>? {
+        func fact<Value>(_ value: Value?) -> Fact<Value>? {
             value.map { Fact($0, source: latest.source, observedAt: latest.signedAt) }
         }
-        facts.billingPlan = told(latest.billingPlan?.known)
-        facts.commitmentEndsAt = told(latest.commitmentEndsAt)
-        facts.commitmentPeriod = told(latest.commitmentPeriod)
+        facts.billingPlan = fact(latest.billingPlan?.known)
+        facts.commitmentEndsAt = fact(latest.commitmentEndsAt)
+        facts.commitmentPeriod = fact(latest.commitmentPeriod)
     }
 
     /// Adds whether the App Store has a win-back offer for the customer.
     ///
     /// Time alone makes a lapsed customer eligible, so a missing offer before the end says nothing about later.
-    func tellWinBack(_ facts: inout CustomerFacts, at now: Timestamp) {
+    func addWinBack(to facts: inout CustomerFacts, at now: Timestamp) {
         guard let renewal else { return }
         let isEligible = !renewal.eligibleWinBackOfferIDs.isEmpty
         guard let end = end?.value, isEligible || end > now || renewal.signedAt >= end else { return }

@@ -36,7 +36,7 @@ extension CustomerFacts {
             (refundedAt, refundsSeen),
             (other.refundedAt, other.refundsSeen)
         )
-        facts.refundsToldSince = facts.refundedAt == nil ? refundsToldSince(with: other) : nil
+        facts.refundsReportedSince = facts.refundedAt == nil ? refundsReportedSince(with: other) : nil
         facts.appleWinBackEligible = appleWinBackEligible ?? other.appleWinBackEligible
         facts.storefront = storefront ?? other.storefront
         facts.region = region ?? other.region
@@ -50,7 +50,7 @@ extension CustomerFacts {
         if subscribedBefore?.value == false { facts.subscribedBefore = nil }
         (facts.offersUsed, facts.offersSeen) = (nil, offersUsed ?? offersSeen)
         (facts.refundedAt, facts.refundsSeen) = (nil, refundedAt ?? refundsSeen)
-        facts.refundsToldSince = nil
+        facts.refundsReportedSince = nil
         facts.leaveListsOpen(at: now)
         if subscriptionState != .surely(.mostAlive) { facts.leaveSubscriptionOpen(with: CustomerFacts()) }
         return facts
@@ -65,9 +65,9 @@ extension CustomerFacts {
 
     /// The later of the instants since which each store's refunds are complete, ignoring a store with a complete list
     /// or without any; nil if a store has no such instant.
-    private func refundsToldSince(with other: CustomerFacts) -> Fact<Timestamp>? {
+    private func refundsReportedSince(with other: CustomerFacts) -> Fact<Timestamp>? {
         let parts = [self, other].filter { $0.refundsSeen != nil }
-        let instants = parts.compactMap(\.refundsToldSince)
+        let instants = parts.compactMap(\.refundsReportedSince)
         return instants.count == parts.count ? instants.max { $0.value < $1.value } : nil
     }
 

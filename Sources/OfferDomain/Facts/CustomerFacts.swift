@@ -35,7 +35,7 @@ package struct CustomerFacts: Hashable, Sendable {
     /// Empty if there is a subscription and no refund was seen.
     package var refundsSeen: Fact<[Refund]>?
     /// The instant since which `refundsSeen` has every refund; set only together with it.
-    package var refundsToldSince: Fact<Timestamp>?
+    package var refundsReportedSince: Fact<Timestamp>?
     /// The win-back offers that the App Store says the customer may have, the best first.
     package var eligibleWinBackOffers: Fact<[OfferID]>?
     /// Whether the App Store itself shows the customer a win-back offer.
@@ -112,8 +112,8 @@ package struct CustomerFacts: Hashable, Sendable {
         facts.offersSeen = facts.offersUsed == nil ? offersSeen ?? other.offersSeen : nil
         facts.refundedAt = refundedAt ?? other.refundedAt
         facts.refundsSeen = facts.refundedAt == nil ? refundsSeen ?? other.refundsSeen : nil
-        let toldSince = refundsSeen == nil ? other.refundsToldSince : refundsToldSince
-        facts.refundsToldSince = facts.refundedAt == nil ? toldSince : nil
+        let reportedSince = refundsSeen == nil ? other.refundsReportedSince : refundsReportedSince
+        facts.refundsReportedSince = facts.refundedAt == nil ? reportedSince : nil
         facts.eligibleWinBackOffers = eligibleWinBackOffers ?? other.eligibleWinBackOffers
         facts.appleWinBackEligible = appleWinBackEligible ?? other.appleWinBackEligible
         facts.billingPlan = billingPlan ?? other.billingPlan
@@ -185,7 +185,7 @@ extension CustomerFacts {
         if facts.offersUsed == nil { facts.offersSeen = offersSeen ?? offersUsed }
         facts.refundedAt = fresh(refundedAt)
         if facts.refundedAt == nil { facts.refundsSeen = refundsSeen ?? refundedAt }
-        facts.refundsToldSince = fresh(refundsToldSince)
+        facts.refundsReportedSince = fresh(refundsReportedSince)
         return facts
     }
 }

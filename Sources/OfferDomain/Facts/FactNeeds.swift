@@ -136,7 +136,7 @@ extension CustomerFacts {
         case .storefront: storefront?.observedAt
         case .environment: environment?.observedAt
         case .offersUsed: offersUsed?.observedAt
-        case .refunds: refundedAt?.observedAt ?? refundsToldSince?.observedAt
+        case .refunds: refundedAt?.observedAt ?? refundsReportedSince?.observedAt
         case .region: region?.observedAt
         default: nil
         }

@@ -91,8 +91,8 @@ package final class API: Responder {
         at now: Timestamp
     ) -> LogLevel {
         guard response.status >= 500 else { return .debug }
-        let isTold = knows(request, under: snapshot, at: now) || loggedUnauthenticated.admits(match.route, at: now)
-        return isTold ? .warning : .debug
+        let isReported = knows(request, under: snapshot, at: now) || loggedUnauthenticated.admits(match.route, at: now)
+        return isReported ? .warning : .debug
     }
 
     /// The snapshot in force, with the session that the request brings.

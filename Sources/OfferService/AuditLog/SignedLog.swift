@@ -223,17 +223,17 @@ package final class SignedLog: Sendable {
 
 /// Remembers the first contradiction, and passes each on.
 private final class Contradictions: Sendable {
-    private let told: @Sendable (String) -> Void
+    private let report: @Sendable (String) -> Void
     private let found = Guarded<String?>(nil)
 
-    init(_ told: @escaping @Sendable (String) -> Void) {
-        self.told = told
+    init(_ report: @escaping @Sendable (String) -> Void) {
+        self.report = report
     }
 
     var latest: String? { found.withLock { $0 } }
 
     func add(_ reason: String) {
         found.withLock { $0 = reason }
-        told(reason)
+        report(reason)
     }
 }

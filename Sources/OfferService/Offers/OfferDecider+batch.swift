@@ -35,18 +35,18 @@ extension OfferDecider {
         under claim: BatchClaim?,
         into results: inout [Result<Grant, Refusal>]
     ) async {
-        var told: [(place: Int, candidate: OfferCandidate<Lookup>)] = []
+        var answered: [(place: Int, candidate: OfferCandidate<Lookup>)] = []
         for (place, answer) in await answers(open) {
             switch answer {
-            case .success(let candidate): told.append((place, candidate))
+            case .success(let candidate): answered.append((place, candidate))
             case .failure(let refusal): results[place] = .failure(refusal)
             }
         }
         do throws(Refusal) {
-            let grants = try await granted(told.map(\.candidate), under: claim)
-            for ((place, _), grant) in zip(told, grants) { results[place] = grant }
+            let grants = try await granted(answered.map(\.candidate), under: claim)
+            for ((place, _), grant) in zip(answered, grants) { results[place] = grant }
         } catch {
-            for (place, _) in told { results[place] = .failure(error) }
+            for (place, _) in answered { results[place] = .failure(error) }
         }
     }
 

@@ -83,8 +83,8 @@ package final class OfferDecider: Sendable {
             count(decision, request.offer)
             let caller = request.origin.caller
             // An app must not see the names that a backend has linked.
-            let told = caller.role == .app ? decision.counted(by: []) : decision
-            let json = DecisionJSON(told, of: request.offer, policyName: request.policyName)
+            let shown = caller.role == .app ? decision.counted(by: []) : decision
+            let json = DecisionJSON(shown, of: request.offer, policyName: request.policyName)
             throw .decision(.notEligible(decision.outcome, json, showsFindings: showsFindings(to: caller)))
         case .granted(let basis, let otherTerms):
             switch basis {

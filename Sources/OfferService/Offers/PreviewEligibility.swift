@@ -78,7 +78,8 @@ package final class PreviewEligibility: Sendable {
         }
         guard !fetched.isEmpty else { return first }
         let requests = preview.requests.map { request in
-            fetched[request.offer.listing.store].map { request.with(request.knowledge.told(by: $0)) } ?? request
+            fetched[request.offer.listing.store].map { request.with(request.knowledge.adding(answersOf: $0)) }
+                ?? request
         }
         var knowledge = StoreKnowledge()
         for store in Store.allCases { knowledge.reports[store] = fetched[store]?.reports[store] }

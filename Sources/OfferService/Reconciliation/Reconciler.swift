@@ -132,10 +132,10 @@ extension Reconciler {
         var shares: [Gauge.Sample] = []
         for store in Store.allCases {
             let apps = settled.filter { $0.place.store == store.recordName }
-            let (redeemed, unused, notTold) = apps.reduce((0, 0, 0)) {
-                ($0.0 + $1.redeemed, $0.1 + $1.neverRedeemed, $0.2 + $1.notTold)
+            let (redeemed, unused, notReported) = apps.reduce((0, 0, 0)) {
+                ($0.0 + $1.redeemed, $0.1 + $1.neverRedeemed, $0.2 + $1.notReported)
             }
-            for (outcome, count) in [("redeemed", redeemed), ("never-redeemed", unused), ("not-told", notTold)] {
+            for (outcome, count) in [("redeemed", redeemed), ("never-redeemed", unused), ("not-told", notReported)] {
                 outcomes.append(.init(Double(count), labels: [("store", store.recordName), ("outcome", outcome)]))
             }
             guard redeemed + unused > 0 else { continue }

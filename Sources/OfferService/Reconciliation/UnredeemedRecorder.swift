@@ -116,7 +116,7 @@ package final class UnredeemedRecorder: Sendable {
         _ connection: any DatabaseConnection
     ) throws(LedgerError) -> UnredeemedGrantTable.Scan? {
         let now = clock.now()
-        let due = min(now.adding(hours: -ReconciliationReport.settlingHours), scan.lastToldAt)
+        let due = min(now.adding(hours: -ReconciliationReport.settlingHours), scan.lastReportAt)
         let first = Self.first(of: scan, at: now)
         let end = UniqueID.version7(at: due, 0, 0).bytes
         guard first.lexicographicallyPrecedes(end) else { return nil }

@@ -104,18 +104,22 @@ package final class Service: Sendable {
     /// Reports the state of the service to the service manager.
     ///
     /// If that fails, the service keeps running: the manager may wait in vain, and then reports that itself.
-    package func tell(_ manager: ServiceManager, _ state: ServiceManager.State) {
+    package func notify(_ manager: ServiceManager, _ state: ServiceManager.State) {
         do {
-            try manager.tell(state)
+            try manager.notify(state)
         } catch {
-            log(.warning, "the service manager could not be told", with: ["reason": .text(error.description)])
+            log(
+                .warning,
+                "the service could not notify the service manager",
+                with: ["reason": .text(error.description)]
+            )
         }
     }
 
     /// Reports to the service manager once a second that all parts make progress, if the manager watches.
-    package func tellWhileAlive(_ manager: ServiceManager) {
+    package func notifyWhileAlive(_ manager: ServiceManager) {
         guard manager.watches else { return }
-        pulse.whileAlive { [weak self] in self?.tell(manager, .alive) }
+        pulse.whileAlive { [weak self] in self?.notify(manager, .alive) }
     }
 
     /// Answers the requests in flight, records the end, ends every thread, and releases the database.

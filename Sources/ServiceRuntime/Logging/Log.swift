@@ -39,7 +39,7 @@ package final class Log: Sendable {
     private let clock: WallClock
     private let style: LogStyle
     private let sink: @Sendable ([UInt8]) -> Void
-    private let told = OnceAMinute<Cause>()
+    private let logged = OnceAMinute<Cause>()
 
     /// What is logged once a minute, however often it happens.
     private struct Cause: Hashable {
@@ -128,6 +128,6 @@ package final class Log: Sendable {
     }
 
     private func admits(_ level: LogLevel, _ cause: Cause) -> Bool {
-        level.rawValue >= self.level.rawValue && told.admits(cause, at: clock.now())
+        level.rawValue >= self.level.rawValue && logged.admits(cause, at: clock.now())
     }
 }

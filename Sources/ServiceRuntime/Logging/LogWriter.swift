@@ -11,7 +11,7 @@ package final class LogWriter: Sendable {
         var isWriting = false
         var hasThread = false
         /// All dropped lines, and those that no line has reported yet.
-        var (dropped, untold) = (0, 0)
+        var (dropped, unreported) = (0, 0)
     }
 
     private let queue = Guarded(Queue())
@@ -35,7 +35,7 @@ package final class LogWriter: Sendable {
         let needsThread = queue.withLock { queue in
             guard queue.byteCount + line.count <= mostBytes else {
                 queue.dropped += 1
-                queue.untold += 1
+                queue.unreported += 1
                 return false
             }
             queue.lines.append(line)
@@ -65,20 +65,20 @@ package final class LogWriter: Sendable {
                 return queue.lines
             }
             for block in Self.blocks(of: lines) { Self.write(block, to: descriptor) }
-            tellOfDropped()
+            reportDropped()
             queue.withLock { $0.isWriting = false }
             queue.wakeAll()
         }
     }
 
-    private func tellOfDropped() {
-        let untold = queue.withLock { queue in
-            defer { queue.untold = 0 }
-            return queue.untold
+    private func reportDropped() {
+        let unreported = queue.withLock { queue in
+            defer { queue.unreported = 0 }
+            return queue.unreported
         }
-        guard untold > 0 else { return }
+        guard unreported > 0 else { return }
         let line =
-            #"{"level":"warning","message":"log lines were left out, because they were not read","lines":\#(untold)}"#
+            #"{"level":"warning","message":"log lines were left out, because they were not read","lines":\#(unreported)}"#
         Self.write(Array("\(line)\n".utf8), to: descriptor)
     }
 

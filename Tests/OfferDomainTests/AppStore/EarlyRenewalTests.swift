@@ -9,7 +9,7 @@ private struct EarlyRow: CustomTestStringConvertible {
     let transactions: [AppStoreTransaction]
     let renewal: AppStoreRenewalInfo
     /// An instant at which the store said that the subscription is active.
-    var told: Timestamp?
+    var statedAt: Timestamp?
     var days = 0
     let autoRenews: Bool?
     let source: FactSource?
@@ -56,7 +56,7 @@ struct EarlyRenewalTests {
                 testDescription: "what comes with it counts",
                 transactions: [try before(), try renewed()],
                 renewal: try off(charged),
-                told: charged,
+                statedAt: charged,
                 autoRenews: false,
                 source: .notification
             ),
@@ -64,7 +64,7 @@ struct EarlyRenewalTests {
                 testDescription: "so does what is changed before the period begins",
                 transactions: [try before(), try renewed()],
                 renewal: try off(charged.adding(hours: 1), renewsAt: nil),
-                told: charged.adding(hours: 1),
+                statedAt: charged.adding(hours: 1),
                 autoRenews: false,
                 source: .notification
             ),
@@ -72,7 +72,7 @@ struct EarlyRenewalTests {
                 testDescription: "also when the transaction is signed anew in the period",
                 transactions: [try before(), try renewed(signedAt: later)],
                 renewal: try off(charged),
-                told: charged,
+                statedAt: charged,
                 days: 2,
                 autoRenews: false,
                 source: .signedTransaction
@@ -81,7 +81,7 @@ struct EarlyRenewalTests {
                 testDescription: "a renewal info of the period before does not",
                 transactions: [try before(), try renewed()],
                 renewal: try off(charged.adding(hours: -1), renewsAt: start),
-                told: charged.adding(hours: -1),
+                statedAt: charged.adding(hours: -1),
                 autoRenews: nil,
                 source: .signedTransaction
             ),
@@ -114,9 +114,9 @@ struct EarlyRenewalTests {
 
     @Test(arguments: try rows())
     fileprivate func `what is signed before a period begins is of that period if it knows of it`(row: EarlyRow) throws {
-        var told = SubscriptionEvidence(source: .notification, renewals: [row.renewal])
-        if let instant = row.told {
-            told.statuses = [
+        var stated = SubscriptionEvidence(source: .notification, renewals: [row.renewal])
+        if let instant = row.statedAt {
+            stated.statuses = [
                 SubscriptionEvidence.Status(
                     originalTransactionID: try TransactionID("1"),
                     status: .known(.active),
@@ -125,7 +125,7 @@ struct EarlyRenewalTests {
             ]
         }
         let shown = SubscriptionEvidence(source: .signedTransaction, transactions: row.transactions)
-        let facts = try SubscriptionHistory(told, shown).facts(at: RuleRow.now.adding(days: row.days))
+        let facts = try SubscriptionHistory(stated, shown).facts(at: RuleRow.now.adding(days: row.days))
         #expect(facts.autoRenews?.value == row.autoRenews)
         #expect(facts.status?.value == .active)
         #expect(facts.status?.source == row.source)

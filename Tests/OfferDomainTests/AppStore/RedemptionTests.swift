@@ -92,7 +92,7 @@ struct RedemptionTests {
                 expected: [(2, 2, .redeemed)]
             ),
             RedemptionRow(
-                testDescription: "also where the kind of discount is not told",
+                testDescription: "also where the kind of discount is not stated",
                 transactions: try months([nil, unnamed, unnamed]),
                 expected: [(2, 2, .redeemed)]
             ),
@@ -134,7 +134,7 @@ struct RedemptionTests {
                 refund: Refund(at: .ago(days: 2), millipercent: 40_000)
             ),
             RedemptionRow(
-                testDescription: "refunds of earlier periods and of parts leave the use, and the first is told",
+                testDescription: "refunds of earlier periods and of parts leave the use, and the first counts",
                 transactions: refundedTwice,
                 expected: [(1, 2, .converted(at: .ago(days: 20)))],
                 refund: Refund(at: .ago(days: 45))

@@ -8,7 +8,7 @@ struct StatusRow: CustomTestStringConvertible {
     let testDescription: String
     var transactions: [AppStoreTransaction]
     var renewal: AppStoreRenewalInfo?
-    var told: (SubscriptionStatus, Timestamp)?
+    var stated: (SubscriptionStatus, Timestamp)?
     let expected: SubscriptionStatus?
 }
 
@@ -61,7 +61,7 @@ struct StatusTests {
                 expected: nil
             ),
             StatusRow(
-                testDescription: "nor one that was not over when it was told",
+                testDescription: "nor one that was not over when it was stated",
                 transactions: [try ended()],
                 renewal: inGraceThen,
                 expected: nil
@@ -80,31 +80,31 @@ struct StatusTests {
             StatusRow(
                 testDescription: "nor a status from before the purchase",
                 transactions: [try ended()],
-                told: (.expired, .ago(days: 40)),
+                stated: (.expired, .ago(days: 40)),
                 expected: nil
             ),
             StatusRow(
                 testDescription: "an active status does not outlive the period",
                 transactions: [try ended()],
-                told: (.active, .ago(days: 6)),
+                stated: (.active, .ago(days: 6)),
                 expected: nil
             ),
             StatusRow(
                 testDescription: "unless the store said so after the end that was seen",
                 transactions: [try ended()],
-                told: (.active, .ago(days: 4)),
+                stated: (.active, .ago(days: 4)),
                 expected: .active
             ),
             StatusRow(
                 testDescription: "the store's later word counts more than a running period",
                 transactions: [try running(signedAt: .ago(days: 2))],
-                told: (.revoked, .ago(days: 1)),
+                stated: (.revoked, .ago(days: 1)),
                 expected: .revoked
             ),
             StatusRow(
                 testDescription: "a running period counts more than the store's earlier word",
                 transactions: [try running(signedAt: .ago(days: 1))],
-                told: (.expired, .ago(days: 2)),
+                stated: (.expired, .ago(days: 2)),
                 expected: .active
             ),
         ]
@@ -117,13 +117,13 @@ struct StatusTests {
             StatusRow(
                 testDescription: "the store may still be trying on the 60th day",
                 transactions: [try ended(days: 59)],
-                told: (.inBillingRetry, .ago(days: 59)),
+                stated: (.inBillingRetry, .ago(days: 59)),
                 expected: .inBillingRetry
             ),
             StatusRow(
                 testDescription: "and not any more after it",
                 transactions: [try ended(days: 60)],
-                told: (.inBillingRetry, .ago(days: 59)),
+                stated: (.inBillingRetry, .ago(days: 59)),
                 expected: nil
             ),
             StatusRow(
@@ -135,19 +135,19 @@ struct StatusTests {
             StatusRow(
                 testDescription: "for a period that was not seen, it may be trying for 60 days more",
                 transactions: [try ended(days: 200)],
-                told: (.inBillingRetry, .ago(days: 59)),
+                stated: (.inBillingRetry, .ago(days: 59)),
                 expected: .inBillingRetry
             ),
             StatusRow(
                 testDescription: "and not longer",
                 transactions: [try ended(days: 200)],
-                told: (.inBillingRetry, .ago(days: 60)),
+                stated: (.inBillingRetry, .ago(days: 60)),
                 expected: nil
             ),
             StatusRow(
                 testDescription: "nor does a grace period without an end go on for longer",
                 transactions: [try ended(days: 60)],
-                told: (.inGracePeriod, .ago(days: 60)),
+                stated: (.inGracePeriod, .ago(days: 60)),
                 expected: nil
             ),
         ]
@@ -157,7 +157,7 @@ struct StatusTests {
     func `believes what shows a status, and nothing else`(row: StatusRow) throws {
         var evidence = SubscriptionEvidence(source: .signedTransaction, transactions: row.transactions)
         if let renewal = row.renewal { evidence.renewals = [renewal] }
-        if let (status, instant) = row.told {
+        if let (status, instant) = row.stated {
             evidence.statuses = [
                 SubscriptionEvidence.Status(
                     originalTransactionID: try TransactionID("1"),
@@ -281,11 +281,11 @@ struct ChainChoiceTests {
             $0.subscriptionGroup = nil
             $0.revokedAt = .ago(days: 1)
         }
-        let told = SubscriptionEvidence(source: .notification, transactions: [other])
+        let stated = SubscriptionEvidence(source: .notification, transactions: [other])
         let read = SubscriptionEvidence(source: .storeAPI, transactions: [subscription], historyReadAt: RuleRow.now)
-        #expect(try SubscriptionHistory(told).facts().refundsSeen == nil)
+        #expect(try SubscriptionHistory(stated).facts().refundsSeen == nil)
         #expect(try SubscriptionHistory(read).facts().refundedAt?.value == [])
-        #expect(try SubscriptionHistory(read, told).facts().refundedAt?.value == [])
+        #expect(try SubscriptionHistory(read, stated).facts().refundedAt?.value == [])
     }
 
     @Test

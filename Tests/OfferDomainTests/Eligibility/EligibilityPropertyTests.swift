@@ -101,7 +101,7 @@ enum FactToForget {
             ("offersUsed", { $0.facts.offersUsed = nil }), ("refundedAt", { $0.facts.refundedAt = nil }),
             ("latestEndSeen", { $0.facts.latestEndSeen = nil }), ("offersSeen", { $0.facts.offersSeen = nil }),
             ("refundsSeen", { $0.facts.refundsSeen = nil }),
-            ("since when refunds are known", { $0.facts.refundsToldSince = nil }),
+            ("since when refunds are known", { $0.facts.refundsReportedSince = nil }),
             ("that all uses are known", { $0.facts.forgetThatUsesAreAll() }),
             ("that all refunds are known", { $0.facts.forgetThatRefundsAreAll() }),
             ("storefront", { $0.facts.storefront = nil }), ("region", { $0.facts.region = nil }),
@@ -149,6 +149,6 @@ extension CustomerFacts {
     }
 
     fileprivate mutating func forgetThatRefundsAreAll() {
-        (refundsSeen, refundedAt, refundsToldSince) = (refundedAt ?? refundsSeen, nil, nil)
+        (refundsSeen, refundedAt, refundsReportedSince) = (refundedAt ?? refundsSeen, nil, nil)
     }
 }

@@ -17,7 +17,7 @@ struct PartialKnowledgeTests {
         let trialOnce = Rule.usedOffers(type: .introductory, offer: nil, group: group, atMost: 0)
         let trial = OfferUse(type: .introductory, subscriptionGroup: group)
         let elsewhere = OfferUse(type: .introductory, subscriptionGroup: try SubscriptionGroupID("20002"))
-        let untold = asking(
+        let unknownTrials = asking(
             "it is not known how many introductory offers in the group 20001 the customer has used",
             "offersUsed"
         )
@@ -28,7 +28,9 @@ struct PartialKnowledgeTests {
                 .usedOffersOverLimit,
                 "has used 1 introductory offers in the group 20001, at most 0 allowed"
             ) { $0.facts.offersSeen = .stated([trial]) },
-            RuleRow(trialOnce, .undecided, .usedOffersUnknown, untold) { $0.facts.offersSeen = .stated([elsewhere]) },
+            RuleRow(trialOnce, .undecided, .usedOffersUnknown, unknownTrials) {
+                $0.facts.offersSeen = .stated([elsewhere])
+            },
             RuleRow(
                 rule,
                 .notMet,
@@ -54,11 +56,11 @@ struct PartialKnowledgeTests {
             },
             RuleRow(.refunded(withinDays: 90), .notMet, .notRefunded, "no refund in the last 90 days") {
                 $0.facts.refundsSeen = .stated([.ago(days: 90)])
-                $0.facts.refundsToldSince = .stated(.ago(days: 90))
+                $0.facts.refundsReportedSince = .stated(.ago(days: 90))
             },
             RuleRow(.refunded(withinDays: 91), .met, .refunded, "a refund in the last 91 days") {
                 $0.facts.refundsSeen = .stated([.ago(days: 90)])
-                $0.facts.refundsToldSince = .stated(.ago(days: 91))
+                $0.facts.refundsReportedSince = .stated(.ago(days: 91))
             },
             RuleRow(
                 .refunded(withinDays: 91),
@@ -67,7 +69,7 @@ struct PartialKnowledgeTests {
                 asking("it is not known whether there were refunds", "refundedAt")
             ) {
                 $0.facts.refundsSeen = .stated([])
-                $0.facts.refundsToldSince = .stated(.ago(days: 90))
+                $0.facts.refundsReportedSince = .stated(.ago(days: 90))
             },
         ]
     }

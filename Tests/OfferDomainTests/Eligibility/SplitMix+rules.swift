@@ -112,7 +112,7 @@ extension SplitMix {
         if !chance(in: 4) { facts.expiresAt = .stated(instant()) } else { facts.latestEndSeen = .stated(instant()) }
         if !chance(in: 4) { facts.autoRenews = .stated(chance(in: 2)) }
         if !chance(in: 4) { facts.refundedAt = .stated(refunds()) } else { facts.refundsSeen = .stated(refunds()) }
-        if facts.refundsSeen != nil, chance(in: 2) { facts.refundsToldSince = instants().first.map(Fact.stated) }
+        if facts.refundsSeen != nil, chance(in: 2) { facts.refundsReportedSince = instants().first.map(Fact.stated) }
         if !chance(in: 4) { facts.storefront = .stated(try Storefront("USA")) }
         if !chance(in: 4) { facts.region = .stated(try Region("US")) }
         if !chance(in: 4) { facts.ownership = .stated(pick(Ownership.allCases)) }

@@ -370,11 +370,11 @@ struct StoreRuleTests {
         },
         RuleRow(half, .notMet, .notRefunded, "no refund of at least 50 % in the last 90 days") {
             $0.facts.refundsSeen = .stated([third(daysAgo: 10)])
-            $0.facts.refundsToldSince = .stated(.ago(days: 90))
+            $0.facts.refundsReportedSince = .stated(.ago(days: 90))
         },
         RuleRow(half, .undecided, .refundsUnknown, unknownRefunds) {
             $0.facts.refundsSeen = .stated([Refund(at: .ago(days: 10), millipercent: nil)])
-            $0.facts.refundsToldSince = .stated(.ago(days: 90))
+            $0.facts.refundsReportedSince = .stated(.ago(days: 90))
         },
     ]
 

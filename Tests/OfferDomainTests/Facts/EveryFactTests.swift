@@ -16,7 +16,7 @@ struct EveryFactTests {
         (facts.renewsTo, facts.expirationIntent) = (.stated(try ProductID("pro")), .stated(.billingError))
         (facts.offersUsed, facts.offersSeen) = (.stated([]), .stated([]))
         (facts.refundedAt, facts.refundsSeen) = (.stated([]), .stated([]))
-        facts.refundsToldSince = .stated(RuleRow.now)
+        facts.refundsReportedSince = .stated(RuleRow.now)
         facts.eligibleWinBackOffers = .stated([])
         facts.appleWinBackEligible = .stated(false)
         (facts.billingPlan, facts.priceStepUpConsent) = (.stated(.monthly), .stated(.pending))
@@ -42,7 +42,7 @@ struct EveryFactTests {
 
     private static let every = Set(Mirror(reflecting: CustomerFacts()).children.compactMap(\.label))
     /// Known only where the whole list is not.
-    private static let partial: Set<String> = ["latestEndSeen", "offersSeen", "refundsSeen", "refundsToldSince"]
+    private static let partial: Set<String> = ["latestEndSeen", "offersSeen", "refundsSeen", "refundsReportedSince"]
     private static let whole: Set<String> = ["expiresAt", "offersUsed", "refundedAt"]
     /// Of one subscription, and so of one group.
     private static let ofSubscription: Set<String> = [

@@ -58,7 +58,7 @@ struct FactNeedsTests {
             {
                 $0.refundedAt = nil
                 $0.refundsSeen = nil
-                $0.refundsToldSince = nil
+                $0.refundsReportedSince = nil
             }
         ), (.region, { $0.region = nil }),
     ]
@@ -98,14 +98,14 @@ struct FactNeedsTests {
         known.expiresAt = .stated(.ago(days: 1))
         known.offersSeen = .stated([OfferUse(type: .promotional)])
         known.refundsSeen = .stated([.ago(days: 9)])
-        known.refundsToldSince = .stated(.ago(days: 99))
+        known.refundsReportedSince = .stated(.ago(days: 99))
         let filled = stated.filled(from: known)
         #expect(filled.status?.value == .active)
         #expect(filled.expiresAt == known.expiresAt)
         #expect(filled.offersSeen == nil)
-        #expect(filled.refundsSeen == known.refundsSeen && filled.refundsToldSince == known.refundsToldSince)
+        #expect(filled.refundsSeen == known.refundsSeen && filled.refundsReportedSince == known.refundsReportedSince)
         stated.refundedAt = .stated([])
-        #expect(stated.filled(from: known).refundsToldSince == nil)
+        #expect(stated.filled(from: known).refundsReportedSince == nil)
         #expect(known.filled(from: stated).offersSeen == nil)
     }
 }

@@ -133,17 +133,19 @@ struct JoinedFactsTests {
             #expect(joined.refundedAt == nil && joined.refundsSeen?.value == [])
         }
         #expect(whole.joined(with: CustomerFacts()).refundedAt?.value == [])
-        part.refundsToldSince = .stated(.ago(days: 90))
+        part.refundsReportedSince = .stated(.ago(days: 90))
         var later = part
-        later.refundsToldSince = .stated(.ago(days: 80))
-        #expect(whole.joined(with: part).refundsToldSince?.value == .ago(days: 90))
-        #expect(part.joined(with: CustomerFacts()).refundsToldSince?.value == .ago(days: 90))
+        later.refundsReportedSince = .stated(.ago(days: 80))
+        #expect(whole.joined(with: part).refundsReportedSince?.value == .ago(days: 90))
+        #expect(part.joined(with: CustomerFacts()).refundsReportedSince?.value == .ago(days: 90))
         for (one, other) in [(part, later), (later, part)] {
-            #expect(one.joined(with: other).refundsToldSince?.value == .ago(days: 80))
+            #expect(one.joined(with: other).refundsReportedSince?.value == .ago(days: 80))
         }
-        later.refundsToldSince = nil
-        #expect(part.joined(with: later).refundsToldSince == nil && later.joined(with: part).refundsToldSince == nil)
-        #expect(part.open(at: RuleRow.now).refundsToldSince == nil)
+        later.refundsReportedSince = nil
+        #expect(
+            part.joined(with: later).refundsReportedSince == nil && later.joined(with: part).refundsReportedSince == nil
+        )
+        #expect(part.open(at: RuleRow.now).refundsReportedSince == nil)
         whole.leaveListsOpen(at: RuleRow.now)
         #expect(whole.offersSeen == nil && whole.refundsSeen == nil, "what is known is known")
     }

@@ -57,7 +57,7 @@ struct FindingTextsTests {
 
     @Test func `the findings of a customer do not depend on earlier requests`() throws {
         let (asked, customers) = (try Self.offer(), try Self.customers())
-        var told = Set<[UInt8]>()
+        var answers = Set<[UInt8]>()
         // Each customer comes after many others.
         for round in 0..<customers.count {
             for number in customers.indices {
@@ -65,9 +65,9 @@ struct FindingTextsTests {
                 let decision = asked.policy.decide(context)
                 let first = DecisionJSON(decision, of: try Self.offer(), policyName: "p").bytes
                 #expect(DecisionJSON(decision, of: asked, policyName: "p").bytes == first)
-                told.insert(first)
+                answers.insert(first)
             }
         }
-        #expect(told.count > customers.count / 2)
+        #expect(answers.count > customers.count / 2)
     }
 }

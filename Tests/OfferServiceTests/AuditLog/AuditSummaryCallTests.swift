@@ -58,7 +58,7 @@ import Testing
         return (uses, decisions, refusals)
     }
 
-    private static func told(_ reply: Reply) -> (uses: Int64, decisions: [String: Int64], refusals: [String: Int64]) {
+    private static func shown(_ reply: Reply) -> (uses: Int64, decisions: [String: Int64], refusals: [String: Int64]) {
         var (uses, decisions, refusals): (Int64, [String: Int64], [String: Int64]) = (0, [:], [:])
         for key in reply.json["keys"].elements {
             uses += key["counts"].elements.compactMap(\.["count"].integer).reduce(0, +)
@@ -91,9 +91,9 @@ import Testing
                 let end = try #require(reply.json["until"].text.flatMap(Timestamp.init(rfc3339:)))
                 #expect(start <= from && end >= until && start.milliseconds % 3_600_000 == 0)
                 #expect(end.milliseconds - start.milliseconds <= Int64(first - last + 1) * 3_600_000)
-                let (told, counted) = (Self.told(reply), try Self.counted(service, start, end))
-                #expect(told.uses == counted.uses && told.decisions == counted.decisions)
-                #expect(told.refusals == counted.refusals)
+                let (shown, counted) = (Self.shown(reply), try Self.counted(service, start, end))
+                #expect(shown.uses == counted.uses && shown.decisions == counted.decisions)
+                #expect(shown.refusals == counted.refusals)
             }
         }
     }

@@ -347,8 +347,8 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
     }
 
     /// Makes the app's first store notification 200 hours older.
-    private func beToldForLong(_ world: StoreService) throws {
-        try world.service.change("UPDATE notified_apps SET first_told_at = first_told_at - 200 * 3600000")
+    private func backdateFirstReport(_ world: StoreService) throws {
+        try world.service.change("UPDATE notified_apps SET first_report_at = first_report_at - 200 * 3600000")
     }
 
     @Test func `a grant that is not redeemed within 72 hours is recorded once`() async throws {
@@ -360,7 +360,7 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
             let recorder = recorder(world)
             await mayBlock { recorder.look() }
             #expect(try await unredeemed(world) == [], "redemptions before the first store notification are unknown")
-            try beToldForLong(world)
+            try backdateFirstReport(world)
             for _ in 0..<2 { await mayBlock { recorder.look() } }
             let events = try await world.service.events("?types=grant.never_redeemed")["events"].elements
             #expect(events.map(\.["data"]["grantId"].text) == [unused], "\(events)")
@@ -381,7 +381,7 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
             try await world.deliver(.init("DID_CHANGE_RENEWAL_PREF", transactionID: "2000000000000071"))
             let state = try await world.service.get("/v1/grants/\(pending)", as: "backend").json
             #expect(state["state"].text == "pending" && state["use"]["match"].text == "grant", "\(state)")
-            try beToldForLong(world)
+            try backdateFirstReport(world)
             let recorder = recorder(world)
             await mayBlock { recorder.look() }
             #expect(try await unredeemed(world) == [pending])
@@ -406,7 +406,7 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
                 )
             )
             try await world.deliver(.init("TEST"))
-            try beToldForLong(world)
+            try backdateFirstReport(world)
             let recorder = recorder(world)
             await mayBlock { recorder.look() }
             #expect(try await unredeemed(world) == (state == "pending" ? [grant] : []))
@@ -420,7 +420,7 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
             world.service.clock.advance(milliseconds: 100 * Self.hour)
             let grants = [try await grantToAnna(world, hoursAgo: 80), try await grantToAnna(world, hoursAgo: 2)]
             try await world.deliver(.init("TEST"))
-            try beToldForLong(world)
+            try backdateFirstReport(world)
             func statuses() async throws -> [Int] {
                 var statuses: [Int] = []
                 for grant in grants {
@@ -441,7 +441,7 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
         try await withStoreService(asksStore: false) { world in
             for _ in 0..<129 { _ = try await grantToAnna(world, hoursAgo: 80) }
             try await world.deliver(.init("TEST"))
-            try beToldForLong(world)
+            try backdateFirstReport(world)
             let recorder = recorder(world)
             let time = await mayBlock { ContinuousClock().measure { recorder.look() } }
             #expect(try await unredeemed(world).count == 129)

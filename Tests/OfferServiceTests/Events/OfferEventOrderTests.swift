@@ -58,13 +58,16 @@ import Testing
                     var world = try await GrantedWorld(service: service, stores: stores)
                     for step in order.steps { try await world.deliver(step.number, of: step.customer) }
                     for id in ["purchasely", "standard"] { #expect(try await service.hasDelivered(to: id)) }
-                    let told = receiver.taken(at: "/purchasely").map(\.json)
-                    #expect(world.byCustomer(told, grant: "grant_id", "event_name") == Self.outcomes, "\(order.name)")
+                    let purchasely = receiver.taken(at: "/purchasely").map(\.json)
+                    #expect(
+                        world.byCustomer(purchasely, grant: "grant_id", "event_name") == Self.outcomes,
+                        "\(order.name)"
+                    )
                     let standard = receiver.taken(at: "/standard").map(\.json)
                     let types = Self.outcomes.mapValues { $0.compactMap { Self.types[$0] } }
                     let data = standard.map { Tree.object(["type": $0["type"], "grant": $0["data"]["grantId"]]) }
                     #expect(world.byCustomer(data, grant: "grant", "type") == types, "\(order.name)")
-                    let kinds = Set(told.compactMap { $0["store"].text })
+                    let kinds = Set(purchasely.compactMap { $0["store"].text })
                     #expect(kinds == ["APPLE_APP_STORE", "GOOGLE_PLAY_STORE"])
                 }
             }
@@ -268,12 +271,12 @@ private struct GrantedWorld {
 
     /// What the messages say of each customer's grant, in their order.
     func byCustomer(_ messages: [Tree], grant: String, _ member: String) -> [String: [String]] {
-        var told: [String: [String]] = [:]
+        var names: [String: [String]] = [:]
         for message in messages {
             let customer = message[grant].text.flatMap { customers[$0] } ?? "unknown grant"
             let name = message[member].text ?? "none"
-            told[customer, default: []].append(name.replacing("PROMOTIONAL_OFFER_", with: ""))
+            names[customer, default: []].append(name.replacing("PROMOTIONAL_OFFER_", with: ""))
         }
-        return told
+        return names
     }
 }

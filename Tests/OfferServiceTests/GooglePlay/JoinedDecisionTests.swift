@@ -270,8 +270,8 @@ extension JoinedDecisionTests {
             // The breaker and the pause after a failure.
             world.tick(seconds: 120)
             try world.play.advance(seconds: 120)
-            let told = try await world.push(message)
-            #expect(told.status == 204, "\(told)")
+            let reply = try await world.push(message)
+            #expect(reply.status == 204, "\(reply)")
             #expect(try world.service.entries("store.token").count == 1)
         }
     }
@@ -303,10 +303,10 @@ extension JoinedDecisionTests {
             try world.play.listen(true)
             world.tick(seconds: 120)
             try world.play.advance(seconds: 120)
-            let told = try await world.service.send(call)
-            let google = told.json["offers"].elements.first { $0["store"].text == "googlePlay" }
-            #expect(google?["outcome"].text == "notEligible" && google?["obstacle"].text == nil, "\(told)")
-            #expect((1...300).contains(maximumAge(told) ?? 0))
+            let reply = try await world.service.send(call)
+            let google = reply.json["offers"].elements.first { $0["store"].text == "googlePlay" }
+            #expect(google?["outcome"].text == "notEligible" && google?["obstacle"].text == nil, "\(reply)")
+            #expect((1...300).contains(maximumAge(reply) ?? 0))
         }
     }
 

@@ -147,7 +147,7 @@ import Testing
             try await world.deliver(PlayService.voided("token", productType: 2, sentDaysAgo: 2), id: "3")
             let facts = try world.facts("token")
             #expect(facts.refundsSeen?.value == [Refund(at: PlaySample.now.adding(days: -3))])
-            #expect(facts.refundsToldSince?.value == PlaySample.now.adding(days: -3))
+            #expect(facts.refundsReportedSince?.value == PlaySample.now.adding(days: -3))
             #expect(world.play.asked == ["token", "token"])
         }
     }
@@ -188,7 +188,7 @@ import Testing
             try await world.deliver(PlayService.change(4, "again", sentDaysAgo: 1), id: "1")
             let facts = try world.facts("again")
             #expect(facts.offersUsed?.value == [] && facts.offersUsed?.source == .notification)
-            #expect(facts.refundedAt == nil && facts.refundsToldSince == nil)
+            #expect(facts.refundedAt == nil && facts.refundsReportedSince == nil)
             try world.play.answer("old", PlaySample("ACTIVE"))
             try await world.deliver(PlayService.change(2, "old"), id: "2")
             #expect(try world.facts("old").refundedAt == nil)

@@ -282,10 +282,10 @@ struct PurchaseFactsTests {
         for sample in [PlaySample("ACTIVE"), PlaySample("CANCELED", Self.item(20, renews: false))] {
             for hours in [0, 5] {
                 let instant = PlaySample.now.adding(hours: hours)
-                var told = GooglePlayPurchaseRecord()
-                told.revokedAt = instant
+                var evidence = GooglePlayPurchaseRecord()
+                evidence.revokedAt = instant
                 var history = try history(sample)
-                history.merge(told, key: PurchaseKey(Array("token-0".utf8)))
+                history.merge(evidence, key: PurchaseKey(Array("token-0".utf8)))
                 let facts = history.facts(.premium, at: instant)
                 #expect(facts.status?.value == .revoked && facts.autoRenews?.value == false)
                 #expect(facts.expiresAt?.value == instant && facts.lapsed(atLeastDays: 0, at: instant) == .notMet)
@@ -370,7 +370,7 @@ struct PurchaseFactsTests {
         history.purchases[keys[0]]?.reportedSince = PlaySample.now.adding(days: -40)
         history.purchases[keys[1]]?.reportedSince = PlaySample.now.adding(days: -20)
         #expect(history.premium.refundedAt == nil)
-        #expect(history.premium.refundsToldSince?.value == PlaySample.now.adding(days: -20))
+        #expect(history.premium.refundsReportedSince?.value == PlaySample.now.adding(days: -20))
         #expect(history.premium.answer(Self.notRefunded) == .undecided)
         #expect(history.premium.answer(.not(.refunded(withinDays: 20))) == .met)
         #expect(history.premium.answer(Self.notRefunded, at: PlaySample.now.adding(days: 70)) == .met)

@@ -30,7 +30,7 @@ import Testing
         let testDescription: String
         let hours: Int
         let isUsed: Bool
-        let isTold: Bool
+        let storeReports: Bool
         let isGivenBack: Bool
     }
 
@@ -39,12 +39,18 @@ import Testing
             testDescription: "a payment may still be pending",
             hours: 95,
             isUsed: false,
-            isTold: true,
+            storeReports: true,
             isGivenBack: false
         ),
-        Row(testDescription: "it was not used", hours: 97, isUsed: false, isTold: true, isGivenBack: true),
-        Row(testDescription: "Google Play is silent", hours: 97, isUsed: false, isTold: false, isGivenBack: false),
-        Row(testDescription: "it was used", hours: 97, isUsed: true, isTold: true, isGivenBack: false),
+        Row(testDescription: "it was not used", hours: 97, isUsed: false, storeReports: true, isGivenBack: true),
+        Row(
+            testDescription: "Google Play is silent",
+            hours: 97,
+            isUsed: false,
+            storeReports: false,
+            isGivenBack: false
+        ),
+        Row(testDescription: "it was used", hours: 97, isUsed: true, storeReports: true, isGivenBack: false),
     ]
 
     @Test(arguments: rows, ["granted", "redeemed"])
@@ -54,7 +60,7 @@ import Testing
     ) async throws {
         let rule = "grants: {atMost: 1, counting: \"\(counting)\"}"
         try await withFakePlay(.inProcess, offers: Self.catalog(rule), appStoreKey: true) { world in
-            try world.service.change(told)
+            try world.service.change(bothStoresReport)
             let authorized = try await world.authorize("anna")
             if row.isUsed {
                 let account = authorized["obfuscatedAccountId"].text
@@ -64,7 +70,7 @@ import Testing
                 #expect(try world.redemptions().count == 1)
             }
             try world.pass(hours: row.hours)
-            if row.isTold { try await world.deliver(try world.play.buy(.init("premium", "yearly"))) }
+            if row.storeReports { try await world.deliver(try world.play.buy(.init("premium", "yearly"))) }
             let again = try await world.service.send(world.authorizationCall(Self.members))
             let isAllowed = counting == "redeemed" && row.isGivenBack
             #expect(again.status == (isAllowed ? 200 : 403), "\(again)")
@@ -80,7 +86,7 @@ import Testing
     ) async throws {
         let rule = "grants: {atMost: 1, counting: \"redeemed\", stores: \"\(stores)\"}"
         try await withFakePlay(.inProcess, offers: Self.catalog(rule), appStoreKey: true) { world in
-            try world.service.change(told)
+            try world.service.change(bothStoresReport)
             _ = try await world.authorize("anna")
             // The purchase will name the token.
             let members = #""appAccountToken": "7e3fb204-2a6b-4b2f-9a3c-1b2c3d4e5f60", \#(Self.members)"#
@@ -91,7 +97,7 @@ import Testing
             try world.pass(hours: 60)
             #expect(try await world.service.send(call).status == reserved)
             try world.pass(hours: 60)
-            try world.service.change("UPDATE notified_apps SET last_told_at = 253402300799999")
+            try world.service.change("UPDATE notified_apps SET last_report_at = 253402300799999")
             #expect(try await world.service.send(call).status == released)
             #expect(try await world.service.send(call).status == 403)
         }
@@ -100,14 +106,14 @@ import Testing
     @Test func `a grant in the App Store that no purchase would lead to is kept, in either store`() async throws {
         let rule = "grants: {atMost: 1, counting: \"redeemed\"}"
         try await withFakePlay(.inProcess, offers: Self.catalog(rule), appStoreKey: true) { world in
-            try world.service.change(told)
+            try world.service.change(bothStoresReport)
             let call = world.service.call(
                 as: "backend",
                 #"{"bundleId": "com.example.app", "productId": "pro.monthly", "offerId": "back", \#(Self.members)}"#
             )
             #expect(try await world.service.send(call).status == 200)
             try world.pass(hours: 120)
-            try world.service.change("UPDATE notified_apps SET last_told_at = 253402300799999")
+            try world.service.change("UPDATE notified_apps SET last_report_at = 253402300799999")
             #expect(try await world.service.send(call).status == 403)
             #expect(try await world.service.send(world.authorizationCall(Self.members)).status == 403)
         }
@@ -115,8 +121,8 @@ import Testing
 }
 
 /// Both stores have reported about the app since long ago.
-private let told: StaticString = """
-    INSERT INTO notified_apps (store, store_app, first_told_at, last_told_at) VALUES
+private let bothStoresReport: StaticString = """
+    INSERT INTO notified_apps (store, store_app, first_report_at, last_report_at) VALUES
         ('google-play', 'com.example.app', 0, 0), ('app-store', 'com.example.app', 0, 0)
     """
 

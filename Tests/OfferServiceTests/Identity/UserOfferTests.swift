@@ -45,10 +45,10 @@ struct UserOfferTests {
             let ids = try world.customer([.init(.active, startedDaysAgo: 30)]).subscriptions[0]
             let signed = try world.store.signTransaction(ids.originalTransactionID, latest: true)
             // The backend has reported the purchases before, as a notification could; the app sends none.
-            let told = """
+            let purchases = """
                 {"bundleId": "com.example.app", "customerId": "anna", "signedTransactions": ["\(signed)"]}
                 """
-            let report = world.service.call(as: "backend", told).at("/v1/transactions")
+            let report = world.service.call(as: "backend", purchases).at("/v1/transactions")
             #expect(try await world.service.send(report).status == 200)
             let anna = try token("anna", world.token)
             let reply = try await world.service.send(Self.call(anna, Self.body("once_a_customer")))

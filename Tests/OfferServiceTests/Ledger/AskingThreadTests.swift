@@ -15,9 +15,9 @@ import Testing
         let (one, other) = (Asker(), Asker())
         for number in 0..<6 { place.ask(number, on: [one, other, nil][number % 3]) }
         try await place.settle()
-        #expect((one.pieces, one.told) == (1, [0, 3]))
-        #expect((other.pieces, other.told) == (1, [1, 4]))
-        #expect(place.toldElsewhere == [2, 5])
+        #expect((one.pieces, one.answered) == (1, [0, 3]))
+        #expect((other.pieces, other.answered) == (1, [1, 4]))
+        #expect(place.answeredElsewhere == [2, 5])
         #expect(place.batches == [6])
     }
 
@@ -26,9 +26,9 @@ import Testing
         let (one, other) = (Asker(), Asker())
         for number in 0..<9 { place.ask(number, on: [one, other, nil][number % 3], fails: [4, 8].contains(number)) }
         try await place.settle()
-        #expect(one.told.sorted() == [0, 3, 6])
-        #expect((other.told.sorted(), other.failed) == ([1, 7], [4]))
-        #expect((place.toldElsewhere.sorted(), place.failedElsewhere) == ([2, 5], [8]))
+        #expect(one.answered.sorted() == [0, 3, 6])
+        #expect((other.answered.sorted(), other.failed) == ([1, 7], [4]))
+        #expect((place.answeredElsewhere.sorted(), place.failedElsewhere) == ([2, 5], [8]))
     }
 
     @Test func `if nothing can be recorded, each request gets the error on its own thread`() async throws {
@@ -38,8 +38,8 @@ import Testing
         for number in 0..<4 { place.ask(number, on: number % 2 == 0 ? asker : nil) }
         faults.failCommits(Faults.diskFull)
         try await place.settle()
-        #expect((asker.told, asker.failed) == ([], [0, 2]))
-        #expect((place.toldElsewhere, place.failedElsewhere) == ([], [1, 3]))
+        #expect((asker.answered, asker.failed) == ([], [0, 2]))
+        #expect((place.answeredElsewhere, place.failedElsewhere) == ([], [1, 3]))
     }
 
     @Test(arguments: 1...7) func `a batch falls into halves that have each job once`(count: Int) throws {
@@ -70,27 +70,27 @@ import Testing
 private final class Asker: AskingThread {
     private struct State {
         var pieces = 0
-        var isTelling = false
-        var told: [Int] = []
+        var isCalling = false
+        var answered: [Int] = []
         var failed: [Int] = []
     }
 
     private let state = Guarded(State())
 
     var pieces: Int { state.withLock { $0.pieces } }
-    var told: [Int] { state.withLock { $0.told } }
+    var answered: [Int] { state.withLock { $0.answered } }
     var failed: [Int] { state.withLock { $0.failed } }
 
     func handBack(_ resume: @escaping @Sendable () -> Void) {
-        state.withLock { ($0.pieces, $0.isTelling) = ($0.pieces + 1, true) }
+        state.withLock { ($0.pieces, $0.isCalling) = ($0.pieces + 1, true) }
         resume()
-        state.withLock { $0.isTelling = false }
+        state.withLock { $0.isCalling = false }
     }
 
     func note(_ number: Int, _ result: Result<Void, LedgerError>) {
         state.withLock { state in
-            #expect(state.isTelling, "the request is answered on its own thread")
-            if case .success = result { state.told.append(number) } else { state.failed.append(number) }
+            #expect(state.isCalling, "the request is answered on its own thread")
+            if case .success = result { state.answered.append(number) } else { state.failed.append(number) }
         }
     }
 }
@@ -100,7 +100,7 @@ private final class AskingPlace: Sendable {
     private let committer: Committer
     private let observer = BatchRecorder()
     private let open: ConnectionOpener
-    private let elsewhere = Guarded<(told: [Int], failed: [Int])>(([], []))
+    private let elsewhere = Guarded<(answered: [Int], failed: [Int])>(([], []))
 
     init(_ faults: Faults = Faults()) throws {
         let place = try LogPlace()
@@ -109,7 +109,7 @@ private final class AskingPlace: Sendable {
     }
 
     var batches: [Int] { observer.batches }
-    var toldElsewhere: [Int] { elsewhere.withLock { $0.told } }
+    var answeredElsewhere: [Int] { elsewhere.withLock { $0.answered } }
     var failedElsewhere: [Int] { elsewhere.withLock { $0.failed } }
 
     func ask(_ number: Int, on asker: Asker?, fails: Bool = false) {
@@ -120,7 +120,7 @@ private final class AskingPlace: Sendable {
         let job = Committer.Job.change(change) { [elsewhere] result in
             guard let asker else {
                 elsewhere.withLock { lists in
-                    if case .success = result { lists.told.append(number) } else { lists.failed.append(number) }
+                    if case .success = result { lists.answered.append(number) } else { lists.failed.append(number) }
                 }
                 return
             }

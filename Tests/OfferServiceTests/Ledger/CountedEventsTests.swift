@@ -74,9 +74,9 @@ import Testing
         let bytes = AuditEntry.bytes(of: event, recordedAt: time)
         #expect(bytes.count <= AuditEntry.maximumBytes)
         let entry = try Tree(String(decoding: bytes, as: UTF8.self))
-        let told = entry["counts"].elements.compactMap(\.["count"].integer).reduce(0, +)
+        let named = entry["counts"].elements.compactMap(\.["count"].integer).reduce(0, +)
         let others = try #require(entry["others"].integer)
-        #expect(told + others == Int64(counts.values.reduce(7, +)))
+        #expect(named + others == Int64(counts.values.reduce(7, +)))
     }
 
     /// A condition of a query, and how it is recorded.

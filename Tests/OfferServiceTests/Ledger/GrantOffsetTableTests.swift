@@ -113,16 +113,16 @@ import Testing
             (0...prefix % 3).map { GrantOffset(prefix: prefix, entry: Int64($0)) }
         }
         for offset in offsets { try Self.grant(offset.prefix, at: offset.entry, table.connection) }
-        var told: Set<[UInt8]> = []
+        var reported: Set<[UInt8]> = []
         for some in [offsets.filter { $0.entry != 1 }, offsets] {
-            try table.add(some, in: 0..<Self.all) { told.insert($0) }
+            try table.add(some, in: 0..<Self.all) { reported.insert($0) }
         }
         let tooMany = offsets.filter { $0.prefix % 3 == 2 }
         #expect(
             try Self.copied(table.connection)
                 == tooMany.sorted().map { "\($0.prefix) \($0.entry)" }
         )
-        #expect(told == Set(tooMany.map { Self.subject($0.prefix) }))
+        #expect(reported == Set(tooMany.map { Self.subject($0.prefix) }))
         try expect(Set(offsets).subtracting(tooMany), in: table)
     }
 

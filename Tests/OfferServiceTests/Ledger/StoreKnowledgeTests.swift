@@ -13,21 +13,21 @@ import Testing
 
     @Test func `reports nothing until the ledger may lack something`() {
         var knowledge = StoreKnowledge()
-        #expect(!knowledge.isTold && !knowledge.namesPurchases)
+        #expect(!knowledge.mayBeNew && !knowledge.namesPurchases)
         knowledge.subjects = [[1]]
         knowledge.account = [[2], [3]]
         knowledge.rotatedKeys = [RotatedKey(current: [4], earlier: [[5]])]
-        #expect(!knowledge.isTold && !knowledge.namesPurchases)
+        #expect(!knowledge.mayBeNew && !knowledge.namesPurchases)
         #expect(knowledge.subjects == [[1]] && knowledge.account == [[2], [3]])
         #expect(knowledge.rotatedKeys == [RotatedKey(current: [4], earlier: [[5]])])
 
         knowledge.chains = [Self.chain]
-        #expect(knowledge.isTold && knowledge.namesPurchases)
+        #expect(knowledge.mayBeNew && knowledge.namesPurchases)
         knowledge.chains = []
         knowledge.googlePlayPurchases = [Self.purchase]
-        #expect(knowledge.isTold && knowledge.namesPurchases && knowledge.chains.isEmpty)
+        #expect(knowledge.mayBeNew && knowledge.namesPurchases && knowledge.chains.isEmpty)
         knowledge.googlePlayPurchases = []
-        #expect(!knowledge.isTold)
+        #expect(!knowledge.mayBeNew)
 
         (knowledge.subjects, knowledge.account, knowledge.rotatedKeys) = ([], [], [])
         #expect(knowledge.subjects.isEmpty && knowledge.account.isEmpty && knowledge.rotatedKeys.isEmpty)
@@ -52,9 +52,9 @@ import Testing
         other.chains = [Self.chain]
         other.googlePlayPurchases = [Self.purchase]
         other.retryAfterSeconds = 7
-        let told = own.told(by: other)
-        #expect(told.chains == other.chains && told.googlePlayPurchases == other.googlePlayPurchases)
-        #expect(told.subjects == [[1]] && told.isVouchedFor && told.retryAfterSeconds == 7)
-        #expect(told.reports.isEmpty)
+        let knowledge = own.adding(answersOf: other)
+        #expect(knowledge.chains == other.chains && knowledge.googlePlayPurchases == other.googlePlayPurchases)
+        #expect(knowledge.subjects == [[1]] && knowledge.isVouchedFor && knowledge.retryAfterSeconds == 7)
+        #expect(knowledge.reports.isEmpty)
     }
 }

@@ -43,7 +43,7 @@ import Testing
                 let seed = seeds.next()
                 var random = SplitMix(seed: seed)
                 let calls = Self.shuffled(messages, &random)
-                try forgetWhatTheStoreTold(world.service)
+                try forgetStoreReports(world.service)
                 if round % 4 == 0 {
                     let replies = try await world.service.send(calls)
                     #expect(replies.allSatisfy { $0.status == 200 })
@@ -90,7 +90,7 @@ import Testing
         return decisions
     }
 
-    private func forgetWhatTheStoreTold(_ service: TestService) throws {
+    private func forgetStoreReports(_ service: TestService) throws {
         let connection = try service.ledger.openPatiently()
         for statement: StaticString in [
             "DELETE FROM subscription_records", "DELETE FROM transaction_records", "DELETE FROM subscription_customers",

@@ -29,24 +29,24 @@ import Testing
         async throws
     {
         try await withService { service in
-            let (blocker, clock, told) = (Blocker(), SettableClock(), Recorder())
+            let (blocker, clock, calls) = (Blocker(), SettableClock(), Recorder())
             let server = try Server(ServerConfiguration(loops: 1), responder: blocker)
             try server.start()
             let pulse = Pulse([server], service.committer, clock: clock.wallClock)
-            pulse.whileAlive { told.add() }
+            pulse.whileAlive { calls.add() }
             pulse.start()
-            #expect(try await eventually { told.count > 1 })
+            #expect(try await eventually { calls.count > 1 })
             let client = try RawHTTPClient(port: server.port)
             client.send(Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
             blocker.isBlocking.wait()
             clock.advance(seconds: 31)
             #expect(pulse.obstacles.map(\.name) == ["stuck"] && pulse.obstacles[0].detail.contains("event loop 1"))
             // One look may have been under way.
-            let before = told.count
+            let before = calls.count
             try await Task.sleep(for: .seconds(3))
-            #expect(told.count <= before + 1)
+            #expect(calls.count <= before + 1)
             blocker.mayGoOn.signal()
-            #expect(try await eventually { pulse.obstacles.isEmpty && told.count > before + 1 })
+            #expect(try await eventually { pulse.obstacles.isEmpty && calls.count > before + 1 })
             pulse.stop()
             await server.stop()
         }

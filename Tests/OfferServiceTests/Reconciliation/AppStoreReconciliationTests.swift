@@ -221,11 +221,11 @@ private let rows = [
             let ids = try world.buy(row.purchases)
             try world.service.beginEpoch("2")
             for id in ids { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
-            let told = try world.service.entries("offer.redemption").count
+            let before = try world.service.entries("offer.redemption").count
             try world.service.beginEpoch("3")
             for id in ids { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
             #expect(try world.service.uses() == row.expected)
-            #expect(try world.service.entries("offer.redemption").count == told, "nothing is new")
+            #expect(try world.service.entries("offer.redemption").count == before, "nothing is new")
         }
     }
 
@@ -235,11 +235,11 @@ private let rows = [
             try await world.prepare(row)
             let ids = try world.buy(row.purchases)
             for id in ids { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
-            let told = try world.service.entries("offer.redemption").count
+            let before = try world.service.entries("offer.redemption").count
             world.service.endAllOffers()
             for id in ids { try await world.deliver(.init("DID_RENEW", transactionID: id)) }
             #expect(try world.service.uses() == row.expected)
-            #expect(try world.service.entries("offer.redemption").count == told, "nothing is new")
+            #expect(try world.service.entries("offer.redemption").count == before, "nothing is new")
         }
     }
 
@@ -249,14 +249,14 @@ private let rows = [
             try await world.prepare(row)
             let ids = try world.buy(row.purchases)
             for id in ids { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
-            let told = try world.service.entries("offer.redemption").count
+            let before = try world.service.entries("offer.redemption").count
             try world.service.editOffers { $0.replacing("store_open", with: "store_renamed") }
             // The first grant under the new name.
             let carl = #""customerId": "carl", "facts": {"subscribedBefore": true}"#
             #expect(try await world.sign("open", carl).status == 200)
             for id in ids { try await world.deliver(.init("DID_RENEW", transactionID: id)) }
             #expect(try world.service.uses() == row.expected)
-            #expect(try world.service.entries("offer.redemption").count == told, "nothing is new")
+            #expect(try world.service.entries("offer.redemption").count == before, "nothing is new")
         }
     }
 
@@ -354,7 +354,7 @@ private let rows = [
                 #expect(record["ev"] == .text("sign.intent") && record["grant"] == entry["grantId"])
             }
             // The store has fallen silent before they were granted, and is heard again.
-            try world.service.change("UPDATE notified_apps SET last_told_at = last_told_at - 96 * 3600000")
+            try world.service.change("UPDATE notified_apps SET last_report_at = last_report_at - 96 * 3600000")
             report = try await world.service.reconciliation()
             #expect(report["neverRedeemed"]["count"].integer == 1 && report["apps"][0]["notTold"].integer == 1)
             #expect(report["neverRedeemed"]["entries"].elements.count == 1, "\(report)")

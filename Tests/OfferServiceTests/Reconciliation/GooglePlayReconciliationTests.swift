@@ -115,14 +115,14 @@ private let rows = [
             let messages = try world.prepare(row)
             if let link = row.link { try await world.service.transfer(from: link.from, to: link.to) }
             for message in messages { #expect(try await world.service.send(message).status == 204) }
-            let told = try world.service.entries("offer.redemption").count
+            let before = try world.service.entries("offer.redemption").count
             world.service.endAllOffers()
             world.service.clock.advance(seconds: 60)
             for index in messages.indices {
                 try await world.deliver(PlayService.change(2, "purchase-\(index)"), id: "later-\(index)")
             }
             #expect(try world.service.uses() == row.expected)
-            #expect(try world.service.entries("offer.redemption").count == told, "nothing is new")
+            #expect(try world.service.entries("offer.redemption").count == before, "nothing is new")
         }
     }
 

@@ -214,7 +214,7 @@ private let rows = [
             #expect(try await ask() == "alternateProduct", "it is reserved")
             world.service.clock.advance(seconds: 2 * 3600)
             #expect(try await ask() == "alternateProduct", "the store has reported nothing since")
-            try world.service.change("UPDATE notified_apps SET last_told_at = 253402300799999")
+            try world.service.change("UPDATE notified_apps SET last_report_at = 253402300799999")
             #expect(try await ask() == "promotionalOffer")
             #expect(try await ask() == "alternateProduct")
         }
@@ -235,7 +235,7 @@ private let rows = [
             try await place.run { service in
                 try place.ledger.openPatiently().run(SQL(reported))
                 try place.ledger.openPatiently().run(
-                    SQL("UPDATE notified_apps SET last_told_at = ?", .integer(place.clock.now.milliseconds))
+                    SQL("UPDATE notified_apps SET last_report_at = ?", .integer(place.clock.now.milliseconds))
                 )
                 statuses.append(try await place.send(call, to: service).status)
             }
@@ -246,7 +246,7 @@ private let rows = [
 
 /// The store has reported about the app since long ago.
 private let reported: StaticString = """
-    INSERT INTO notified_apps (store, store_app, first_told_at, last_told_at)
+    INSERT INTO notified_apps (store, store_app, first_report_at, last_report_at)
     VALUES ('app-store', 'com.example.app', 0, 0) ON CONFLICT DO NOTHING
     """
 
@@ -275,13 +275,13 @@ extension StoreService {
         }
         switch row.reports {
         case .all, .none, .begunLate: break
-        case .endedEarly: try service.change("UPDATE notified_apps SET last_told_at = last_told_at - 2 * 3600000")
+        case .endedEarly: try service.change("UPDATE notified_apps SET last_report_at = last_report_at - 2 * 3600000")
         case .forgotten:
             try service.change(
                 """
                 INSERT INTO customer_epochs (
                     epoch, ordinal, check_value, first_entry, begun_at, destroyed_at, forgotten_until
-                ) SELECT '0', -1, x'00', 0, 0, 0, last_told_at - 3600000 FROM notified_apps
+                ) SELECT '0', -1, x'00', 0, 0, 0, last_report_at - 3600000 FROM notified_apps
                 """
             )
         }

@@ -31,8 +31,8 @@ import Testing
         Row("canceled", "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", hours: 23, .canceled),
         Row("canceled too late", "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_DISABLED", hours: 25, .kept),
         Row("renewal turned on", "DID_CHANGE_RENEWAL_STATUS", "AUTO_RENEW_ENABLED", hours: 23, nil),
-        Row("told of something else", "DID_RENEW", nil, hours: 25, .kept),
-        Row("told of too early", "DID_RENEW", nil, hours: 23, nil),
+        Row("another notification", "DID_RENEW", nil, hours: 25, .kept),
+        Row("a notification that is too early", "DID_RENEW", nil, hours: 23, nil),
     ]
 
     @Test(arguments: rows)

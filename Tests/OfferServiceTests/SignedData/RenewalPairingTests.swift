@@ -85,8 +85,8 @@ struct RenewalPairingTests {
         return .notification("data", data.with("signedRenewalInfo", renewal.nested), type: "REFUND")
     }
 
-    /// What a notification tells that has a transaction and this renewal info.
-    private func told(_ renewal: PayloadText) throws -> SubscriptionEvidence {
+    /// The evidence of a notification with a transaction and this renewal info.
+    private func notified(_ renewal: PayloadText) throws -> SubscriptionEvidence {
         let text = Self.notification(.transaction, renewal)
         return try reader.evidence(of: try reader.notification(text.jws, at: PayloadText.now), at: PayloadText.now)
     }
@@ -97,7 +97,7 @@ struct RenewalPairingTests {
         member: String,
         value: String
     ) throws {
-        let evidence = try told(.renewalInfo.with(member, value))
+        let evidence = try notified(.renewalInfo.with(member, value))
         #expect(evidence.transactions.count == 1)
         #expect(evidence.renewals.count == 1)
     }
@@ -107,7 +107,7 @@ struct RenewalPairingTests {
         member: String,
         value: String
     ) throws {
-        let evidence = try told(.renewalInfo.with(member, value))
+        let evidence = try notified(.renewalInfo.with(member, value))
         #expect(evidence.transactions.count == 1)
         #expect(evidence.statuses.count == 1)
         #expect(evidence.renewals.isEmpty)

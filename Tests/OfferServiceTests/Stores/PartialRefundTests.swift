@@ -39,7 +39,7 @@ import Testing
             seen: undecided
         ),
         Row(
-            testDescription: "all, as it was told before there were types",
+            testDescription: "all, as it was stated before there were types",
             refund: ["revocationType": .null, "revocationPercentage": .null],
             asked: refused,
             seen: refused

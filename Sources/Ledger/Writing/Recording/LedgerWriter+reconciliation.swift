@@ -8,7 +8,7 @@ struct ReconciliationMemory {
     /// The offers whose names are stored, by their keys in the ledger.
     var described: [Int64: CatalogOffer] = [:]
     /// When a store last reported on each app, as it is stored.
-    var told: [StoreApp: Timestamp] = [:]
+    var lastReports: [StoreApp: Timestamp] = [:]
 }
 
 extension LedgerWriter {
@@ -25,9 +25,9 @@ extension LedgerWriter {
     }
 
     /// Notes that a store reported on an app, at most once a minute, so that not every notification writes a row.
-    func noteTold(_ app: StoreApp) throws(LedgerError) {
-        if let last = reconciliation.told[app], recordedAt < last.adding(minutes: 1) { return }
-        try database(issued.noteTold(app, at: recordedAt))
-        reconciliation.told[app] = recordedAt
+    func noteReport(_ app: StoreApp) throws(LedgerError) {
+        if let last = reconciliation.lastReports[app], recordedAt < last.adding(minutes: 1) { return }
+        try database(issued.noteReport(app, at: recordedAt))
+        reconciliation.lastReports[app] = recordedAt
     }
 }

@@ -10,7 +10,7 @@ extension LedgerWriter {
             guard try database(notifications.remember(notification, of: report.app)) else { return .repeated }
             let index = try append(.notificationReceived(notification, report.app, report.appName))
             try relay(notification.relayedBody, of: report.app.store, entry: index)
-            try noteTold(report.app)
+            try noteReport(report.app)
             try noteCancellation(report)
         }
         try merge(report)

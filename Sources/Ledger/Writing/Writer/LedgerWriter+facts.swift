@@ -28,9 +28,9 @@ extension LedgerWriter {
     /// already. Subscriptions that the request names are kept: their grants count for every caller. For an offer that
     /// is in both stores, what is known in the other store counts too.
     func knownCustomer(_ request: DecisionRequest) throws(LedgerError) -> KnownCustomer {
-        let isToldMore = request.knowledge.isTold
-        if isToldMore { try merge(request.knowledge.reports) }
-        guard isToldMore || !request.hasAllFacts || request.offer.needs.originalTransactionGrants else {
+        let mayBeNew = request.knowledge.mayBeNew
+        if mayBeNew { try merge(request.knowledge.reports) }
+        guard mayBeNew || !request.hasAllFacts || request.offer.needs.originalTransactionGrants else {
             return KnownCustomer(facts: request.facts)
         }
         let histories = try histories(request)

@@ -99,7 +99,7 @@ extension LedgerWriter {
             connection.first(
                 SQL(
                     """
-                    SELECT first_told_at, last_told_at, (SELECT max(forgotten_until) FROM customer_epochs)
+                    SELECT first_report_at, last_report_at, (SELECT max(forgotten_until) FROM customer_epochs)
                     FROM notified_apps WHERE store = ? AND store_app = ?
                     """,
                     .text(listing.store.recordName),

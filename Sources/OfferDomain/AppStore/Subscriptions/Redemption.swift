@@ -33,7 +33,7 @@ package struct Redemption: Hashable, Sendable {
 
 extension Redemption {
     /// The same redemption with another ``redeemedAt``.
-    package func told(at instant: Timestamp) -> Redemption {
+    package func redeemed(at instant: Timestamp) -> Redemption {
         var redemption = self
         redemption.redeemedAt = instant
         return redemption

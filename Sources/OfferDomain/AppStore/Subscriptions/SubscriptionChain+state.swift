@@ -50,7 +50,7 @@ extension SubscriptionChain {
         // The newest claim holds; of several with the same instant, the last one in this list.
         let claims = [
             runningPeriod(latest, at: now), renewal.flatMap { claim(of: $0, latest, end: end) },
-            revocation(of: latest, renewal), told(end: end, renewal),
+            revocation(of: latest, renewal), statedStatus(end: end, renewal),
         ]
         let newest = claims.compactMap(\.self).reduce(nil as StatusClaim?) { newest, claim in
             if let newest, newest.observedAt > claim.observedAt { newest } else { claim }
@@ -123,7 +123,7 @@ extension SubscriptionChain {
     }
 
     /// What the store's own status says.
-    private func told(end: Timestamp?, _ renewal: RenewalRecord?) -> StatusClaim? {
+    private func statedStatus(end: Timestamp?, _ renewal: RenewalRecord?) -> StatusClaim? {
         guard let status else { return nil }
         var claim = StatusClaim(
             status: status.status.known,

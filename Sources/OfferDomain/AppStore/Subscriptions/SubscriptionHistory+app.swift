@@ -28,14 +28,15 @@ extension SubscriptionHistory {
     }
 
     /// Adds the environment that the customer buys in, and the last storefront if all purchases are known.
-    func tellPlace(_ facts: inout CustomerFacts) {
+    func addPlace(to facts: inout CustomerFacts) {
         guard let last = chains.values.compactMap({ $0.inOrder.last?.record }).latestPurchase else { return }
         facts.environment = Fact(last.environment, source: last.source, observedAt: last.signedAt)
         guard historyCompleteAt != nil else { return }
         facts.storefront = last.storefront.map { Fact($0, source: last.source, observedAt: last.signedAt) }
     }
 
-    func tellOffers(_ facts: inout CustomerFacts) {
+    /// Adds the offers that the customer has used.
+    func addOffers(to facts: inout CustomerFacts) {
         let runs = offerRuns
         let uses = runs.map(\.use).sorted { $0.order < $1.order }
         facts.historyReadAt = historyCompleteAt
@@ -46,7 +47,8 @@ extension SubscriptionHistory {
         }
     }
 
-    func tellRefunds(_ facts: inout CustomerFacts) {
+    /// Adds the refunds of subscriptions.
+    func addRefunds(to facts: inout CustomerFacts) {
         // The service does not ask for the history of other products, so it knows of their refunds only by chance.
         let refunded = records.filter { $0.isSubscription && $0.refund != nil }
         let refunds = refunded.compactMap(\.refund).sorted()

@@ -22,9 +22,9 @@ extension SubscriptionHistory {
         var facts = CustomerFacts()
         facts.statusesReadAt = statusesReadAt
         facts.subscribedBefore = known.subscribedBefore
-        known.tellPlace(&facts)
-        known.tellOffers(&facts)
-        known.tellRefunds(&facts)
+        known.addPlace(to: &facts)
+        known.addOffers(to: &facts)
+        known.addRefunds(to: &facts)
         if isCutShort || known.hasSubscription { facts.leaveListsOpen(at: now) }
         if isCutShort {
             // A subscription may be running, and another query to the store would not show which.
@@ -34,9 +34,9 @@ extension SubscriptionHistory {
         }
         guard let group = group ?? known.group(of: productID) else { return facts }
         guard let state = known.relevantChain(in: group, at: now)?.state else { return facts }
-        state.tell(&facts, group: group)
-        state.tellPlan(&facts)
-        state.tellWinBack(&facts, at: now)
+        state.addFacts(to: &facts, group: group)
+        state.addPlan(to: &facts)
+        state.addWinBack(to: &facts, at: now)
         return facts
     }
 
@@ -125,7 +125,7 @@ extension ChainState {
     }
 
     /// Adds the chain's facts about its group.
-    fileprivate func tell(_ facts: inout CustomerFacts, group: SubscriptionGroupID) {
+    fileprivate func addFacts(to facts: inout CustomerFacts, group: SubscriptionGroupID) {
         facts.hasSubscription = true
         facts.status = status
         if isEndCertain { facts.expiresAt = end } else { facts.latestEndSeen = end }

@@ -17,7 +17,7 @@ extension Rule {
     ///
     /// It states that there was no refund only if none can be missing in these days.
     private func refundedAmongSeen(withinDays days: Int, _ percent: Int?, _ context: EvaluationContext) -> Finding {
-        let (seen, since) = (context.facts.refundsSeen?.value, context.facts.refundsToldSince?.value)
+        let (seen, since) = (context.facts.refundsSeen?.value, context.facts.refundsReportedSince?.value)
         let recent = seen?.within(days: days, percent, at: context.now)
         if recent?.certain != nil { return Finding(self, .met, because: .refunded) }
         guard let recent, !recent.mayBeOthers, let since, since.adding(days: days) <= context.now else {

@@ -52,14 +52,14 @@ extension GooglePlayHistory {
     package func facts(_ scope: GooglePlayScope, at now: Timestamp) -> CustomerFacts {
         let known = within(scope.environment ?? preferredEnvironment)
         var facts = CustomerFacts()
-        known.tellPast(&facts)
-        known.tellOffers(&facts, scope.offerType)
-        known.tellRefunds(&facts)
+        known.addPast(to: &facts)
+        known.addOffers(to: &facts, scope.offerType)
+        known.addRefunds(to: &facts)
         if known.mayLack { facts.leaveListsOpen(at: now) }
         guard let chain = known.relevantChain(scope, at: now) else { return facts }
         facts.hasSubscription = true
         guard let speaker = chain.speaker else { return facts }
-        speaker.tell(&facts, scope)
+        speaker.addFacts(to: &facts, scope)
         return facts
     }
 
@@ -121,7 +121,7 @@ extension GooglePlayHistory {
     }
 }
 
-// MARK: - What the whole app tells
+// MARK: - What the whole app shows
 
 extension GooglePlayHistory {
     private var granted: [GooglePlayPurchaseRecord] { purchases.values.filter(\.isGranted) }
@@ -143,7 +143,7 @@ extension GooglePlayHistory {
     private var mayLack: Bool { !granted.isEmpty || !isWhole }
 
     /// Adds whether there was a subscription, and where it was bought last.
-    private func tellPast(_ facts: inout CustomerFacts) {
+    private func addPast(to facts: inout CustomerFacts) {
         let last = granted.compactMap(\.latest).reduce(nil as GooglePlayObservation?) { last, observation in
             guard let last, last.startedAt != observation.startedAt else {
                 return last.map(observation.newer(of:)) ?? observation
@@ -157,8 +157,9 @@ extension GooglePlayHistory {
         facts.region = last.region.map { Fact($0, source: .storeAPI, observedAt: last.observedAt) }
     }
 
-    private func tellOffers(
-        _ facts: inout CustomerFacts,
+    /// Adds the offers that the customer has used.
+    private func addOffers(
+        to facts: inout CustomerFacts,
         _ offerType: (GooglePlayOfferPath) -> OfferType
     ) {
         guard let observedAt else { return }
@@ -191,7 +192,7 @@ extension GooglePlayHistory {
     ///
     /// Only notifications report refunds; the API does not. So the list is complete only if notifications came about
     /// each purchase from its beginning. Otherwise it is complete since the latest first notification about a purchase.
-    private func tellRefunds(_ facts: inout CustomerFacts) {
+    private func addRefunds(to facts: inout CustomerFacts) {
         guard let observedAt else { return }
         let refunds = Set(granted.flatMap { $0.refunds + ($0.revokedAt.map { [Refund(at: $0)] } ?? []) }).sorted()
         let late = granted.filter { !$0.isReportedFromStart }
@@ -202,7 +203,7 @@ extension GooglePlayHistory {
         facts.refundsSeen = Fact(refunds, source: .notification, observedAt: observedAt)
         let instants = late.compactMap(\.reportedSince)
         guard isWhole, instants.count == late.count, let since = instants.max() else { return }
-        facts.refundsToldSince = Fact(since, source: .notification, observedAt: observedAt)
+        facts.refundsReportedSince = Fact(since, source: .notification, observedAt: observedAt)
     }
 }
 
@@ -224,10 +225,11 @@ extension OfferUse {
     }
 }
 
-// MARK: - What one purchase tells
+// MARK: - What one purchase shows
 
 extension GooglePlayPurchaseSummary {
-    fileprivate func tell(_ facts: inout CustomerFacts, _ scope: GooglePlayScope) {
+    /// Adds the purchase's facts about its subscription.
+    fileprivate func addFacts(to facts: inout CustomerFacts, _ scope: GooglePlayScope) {
         facts.status = status
         if isEndCertain { facts.expiresAt = end } else { facts.latestEndSeen = end }
         facts.ownership = fact(.purchased)

@@ -75,8 +75,8 @@ struct ReconciliationAnswer {
             app.place.appMember: .text(app.place.app),
             "redeemed": .integer(app.redeemed),
             "neverRedeemed": .integer(app.neverRedeemed),
-            "notTold": .integer(app.notTold),
-            "lastToldAt": app.lastToldAt.map { .instant($0) } ?? .null,
+            "notTold": .integer(app.notReported),
+            "lastToldAt": app.lastReportAt.map { .instant($0) } ?? .null,
         ]
     }
 

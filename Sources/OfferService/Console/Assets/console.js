@@ -92,7 +92,7 @@ async function showNotices(signal) {
   }
 }
 
-/** Offers every way to sign in; `trouble` tells why, and `message` what was done before. */
+/** Offers every way to sign in; `trouble` says why, and `message` what was done before. */
 function showSignIn(trouble, message) {
   navigation.hidden = sessionBox.hidden = true;
   replace(notices);
@@ -156,7 +156,7 @@ async function signIn(key, keep, messages) {
   }
 }
 
-/** Ends the session at the service; answers what the person is told. */
+/** Ends the session at the service; answers what to show the person. */
 async function endSession() {
   try {
     return [null, signedOutNotice((await post("console/sign-out")).endSessionUrl)];

@@ -176,7 +176,7 @@ export const facts = (pairs) =>
     pairs.filter(Boolean).map(([name, content]) => [element("dt", null, name), element("dd", null, content)]),
   );
 
-/** A word about a state: told by a sign and a word, not by colour alone. */
+/** A state, as a sign and a word, so that color alone does not show it. */
 export function badge(kind, text) {
   const signs = { good: "✓", bad: "✗", warn: "!", neutral: "?" };
   return element("span", { class: `badge ${kind}` }, element("span", { "aria-hidden": "true" }, signs[kind]), ` ${text}`);

@@ -127,7 +127,7 @@ export function overview(body, { route, session, signal }) {
     signal,
   );
   const found = findings(from, until, signal);
-  // Each panel tells of a failure; the promises themselves must not count as unhandled before they ask.
+  // Each panel reports a failure; the promises themselves must not count as unhandled before they ask.
   summary.catch(() => {});
   found.catch(() => {});
   body.append(

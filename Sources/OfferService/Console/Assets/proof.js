@@ -26,7 +26,7 @@ export function decodeBase64(text, what = "base64") {
     const binary = atob(text);
     if (btoa(binary) === text) return Uint8Array.from(binary, (character) => character.charCodeAt(0));
   } catch {
-    // Told below.
+    // The error below says so.
   }
   throw new Mismatch(`The ${what} is not in base64.`);
 }

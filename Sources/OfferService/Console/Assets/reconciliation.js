@@ -19,7 +19,7 @@ const titles = {
 const stores = { "app-store": "App Store", "google-play": "Google Play" };
 const states = { pending: "pending", redeemed: "redeemed", converted: "continued at full price", notConverted: "ended after the offer", undone: "undone" };
 
-/** The apps of which no store has told anything; all of them if nothing at all is known. */
+/** The apps about which no store has reported; `isTotal` if nothing at all is known. */
 function silence(found) {
   const apps = found.apps ?? [];
   const silent = apps.filter(({ lastToldAt }) => !lastToldAt);
@@ -37,10 +37,10 @@ function counted(found, name) {
   return [badge("good", "none"), element("span", { class: "hint" }, ` for apps with notifications; not known for ${silent.length} more`)];
 }
 
-const notTold = (found) => (found.apps ?? []).reduce((sum, app) => sum + (app.notTold ?? 0), 0);
+const notReported = (found) => (found.apps ?? []).reduce((sum, app) => sum + (app.notTold ?? 0), 0);
 
 function neverRedeemedCount(found) {
-  const unknown = notTold(found);
+  const unknown = notReported(found);
   if (unknown === 0) return grouped(found.neverRedeemed.count);
   const hint = element("span", { class: "hint" }, ` and ${grouped(unknown)} not known`);
   return found.neverRedeemed.count === 0 ? badge("neutral", `not known: ${grouped(unknown)}`) : [grouped(found.neverRedeemed.count), hint];
@@ -80,7 +80,7 @@ function list(caption, items, always = []) {
   return table(caption, columns, items.map((item) => names.map((name) => cell(name, item[name]))), { class: "cards" });
 }
 
-/** What to do where no store tells anything. */
+/** What to do if no store reports. */
 function silenceNotice(found) {
   const { silent, isTotal } = silence(found);
   if (silent.length === 0 && !isTotal) return null;

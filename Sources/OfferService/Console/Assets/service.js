@@ -112,7 +112,7 @@ async function read(response, how) {
 export const getJSON = async (path, query, signal) => read(await send(path, { query, signal }), "json");
 export const getText = async (path, query, signal) => read(await send(path, { query, signal }), "text");
 
-/** A file of any length: `report` is told how much has come. What is kept in between lies where the browser has room. */
+/** A file of any length: `report` gets how much has arrived. The browser keeps what has arrived where it has room. */
 export async function getFile(path, query, report, signal) {
   const response = await send(path, { query, signal });
   let [blob, parts, waiting, count] = [new Blob([]), [], 0, 0];

@@ -50,8 +50,8 @@ struct RetentionComparison {
 
     /// A person must check what the list does not state.
     private var imageNotes: [Finding] {
-        let untold = Set(setup.messages.filter { $0.hasImage == nil }.map(\.id))
-        let members = shown.messages.filter { $0.isBeside && untold.contains($0.id) }.map(\.member)
+        let unlisted = Set(setup.messages.filter { $0.hasImage == nil }.map(\.id))
+        let members = shown.messages.filter { $0.isBeside && unlisted.contains($0.id) }.map(\.member)
         guard let first = members.first else { return [] }
         let others = members.count == 1 ? "" : ", and \(members.count - 1) more"
         return [

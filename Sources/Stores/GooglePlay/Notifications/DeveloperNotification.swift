@@ -47,11 +47,11 @@ struct DeveloperNotification: Hashable, Sendable {
             ("oneTimeProductNotification", { _ in .oneTimeProduct }),
             ("pendingRefundReviewNotification", { _ in .pendingRefundReview }), ("testNotification", { _ in .test }),
         ]
-        let told = readers.compactMap { name, read in
+        let present = readers.compactMap { name, read in
             object[name].flatMap { $0.isNull ? nil : (value: $0, read: read) }
         }
-        guard told.count <= 1 else { return nil }
-        guard let (value, read) = told.first else { return .other }
+        guard present.count <= 1 else { return nil }
+        guard let (value, read) = present.first else { return .other }
         return value.object.flatMap(read)
     }
 

@@ -146,28 +146,28 @@ package struct GooglePlayNotificationReceiver: Sendable {
         in place: PlayContext,
         at now: Timestamp
     ) async throws(GooglePlayNotificationRefusal) -> Outcome {
-        var told = self.told(notification, at: now)
+        var evidence = reported(by: notification, at: now)
         do throws(StoreError) {
             if let question = notification.question {
-                told.take(try await ask(question.token, walksBack: question.walksBack, notification, at: now))
+                evidence.take(try await ask(question.token, walksBack: question.walksBack, notification, at: now))
             }
         } catch {
             guard error.isFinal else {
                 count(notification, outcome: "failed")
                 throw .storeSilent(error)
             }
-            if !told.tellsByItself {
+            if !evidence.hasOwnReport {
                 return try await drop("purchase-refused", notification, message: message, in: place, at: now)
             }
         }
-        if told.isOfNothing, !told.tellsByItself {
+        if evidence.isNotFound, !evidence.hasOwnReport {
             return try await drop("purchase-not-found", notification, message: message, in: place, at: now)
         }
-        return try await record(told, of: notification, message: message, in: place)
+        return try await record(evidence, of: notification, message: message, in: place)
     }
 
     /// What the notification itself reports, whatever the store says of the purchase: no answer repeats it.
-    private func told(_ notification: DeveloperNotification, at now: Timestamp) -> GooglePlayEvidence {
+    private func reported(by notification: DeveloperNotification, at now: Timestamp) -> GooglePlayEvidence {
         var evidence = GooglePlayEvidence(observedAt: now)
         evidence.reports = notification.question.map { [($0.token, notification.sentAt)] } ?? []
         switch notification.content {
@@ -268,10 +268,10 @@ extension DeveloperNotification {
 
 extension GooglePlayEvidence {
     /// Whether the store was asked for a purchase and has none with that token.
-    fileprivate var isOfNothing: Bool { purchases.first?.answer == .notFound }
+    fileprivate var isNotFound: Bool { purchases.first?.answer == .notFound }
 
     /// Whether it contains something to record without an answer of the store.
-    fileprivate var tellsByItself: Bool { !revocations.isEmpty || !refunds.isEmpty }
+    fileprivate var hasOwnReport: Bool { !revocations.isEmpty || !refunds.isEmpty }
 
     /// Adds what the store answered.
     fileprivate mutating func take(_ answered: GooglePlayEvidence) {

@@ -115,11 +115,11 @@ enum ReconcileCommand {
             "\(grant.grantedAt.rfc3339)  \(name(grant.place))  \(grant.productID)  \(grant.offerID)  "
                 + "grant \(grant.grantID)  entry \(grant.entryIndex)"
         }
-        let silent = report.settled.filter { $0.notTold > 0 }.map { app in
-            let last = app.lastToldAt.map { "last told at \($0.rfc3339)" } ?? "never told"
-            return "\(name(app.place)): \(app.notTold) grants, \(last)"
+        let silent = report.settled.filter { $0.notReported > 0 }.map { app in
+            let last = app.lastReportAt.map { "last report at \($0.rfc3339)" } ?? "no report yet"
+            return "\(name(app.place)): \(app.notReported) grants, \(last)"
         }
-        let unknown = report.settled.reduce(0) { $0 + $1.notTold }
+        let unknown = report.settled.reduce(0) { $0 + $1.notReported }
         return list("Granted until \(report.settledUntil.rfc3339) and never redeemed", count: count, items: grants)
             + ["Granted, and not known whether redeemed, because the store has reported nothing since: \(unknown)"]
             + silent.map { "  \($0)" }

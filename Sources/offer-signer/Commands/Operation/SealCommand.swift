@@ -79,11 +79,11 @@ enum UnsealCommand: Command {
         } catch {
             throw CommandError(error)
         }
-        Terminal.say(told(lifted, looksForFile: settings.sealWatch.sealFile != nil))
+        Terminal.say(outcome(lifted, looksForFile: settings.sealWatch.sealFile != nil))
         return .success
     }
 
-    private static func told(_ lifted: [SealCause], looksForFile: Bool) -> String {
+    private static func outcome(_ lifted: [SealCause], looksForFile: Bool) -> String {
         guard lifted.isEmpty else { return "lifted: \(lifted.map(\.rawValue).joined(separator: ", "))" }
         return "nothing was sealed in the database"
             + (looksForFile ? "" : "; a seal file, if the service has one, is looked at only if --seal-file names it")

@@ -50,10 +50,10 @@ enum ServeCommand: Command {
         let signals = SignalWaiter(SIGHUP, SIGTERM, SIGINT)
         let service = try start(settings)
         let manager = ServiceManager.ofEnvironment
-        service.tell(manager, .ready)
-        service.tellWhileAlive(manager)
+        service.notify(manager, .ready)
+        service.notifyWhileAlive(manager)
         while signals.next() == SIGHUP { service.reload() }
-        service.tell(manager, .stopping)
+        service.notify(manager, .stopping)
         service.stop()
         return .success
     }

@@ -152,7 +152,7 @@ def wrong_keys(walk):
         browser.find("button.main").click()
         notice = browser.find(".notice.bad", title)
         expect(advice in notice.text, f"{title}: no advice in {notice.text}")
-        expect(notice.attribute("role") == "alert", "screen readers are not told")
+        expect(notice.attribute("role") == "alert", "screen readers do not announce it")
         walk.accept()
 
 
@@ -195,8 +195,8 @@ def check_chart(walk):
     for place, (key, chart) in enumerate(zip(found["keys"], found["charts"])):
         expect(chart["label"] == f"Uses of key {key}", "the row does not name its key")
         counts = [int(row[place + 1]) for row in found["rows"]]
-        told = [int(re.search(r": (\d+) uses?$", bar).group(1)) for bar in chart["bars"]]
-        expect(counts == told and any(counts), f"table and chart differ: {counts} and {told}")
+        listed = [int(re.search(r": (\d+) uses?$", bar).group(1)) for bar in chart["bars"]]
+        expect(counts == listed and any(counts), f"table and chart differ: {counts} and {listed}")
         scale = scale or max(chart["heights"]) / max(counts)
         fits = all(abs(height - count * scale) <= 2 for height, count in zip(chart["heights"], counts))
         expect(scale > 0 and fits, f"bars of {chart['heights']} for {counts}")
@@ -337,7 +337,7 @@ def other_views(walk):
         walk.go("reconciliation")
         browser.find("h2", "Redeemed without a record")
         browser.find(".badge.neutral", "not known: no notifications")
-        expect(not browser.all("main .badge.good"), "no store told anything, and something is said to be well")
+        expect(not browser.all("main .badge.good"), "no store has reported, but something is shown as well")
         headings = browser.run("return [...document.querySelectorAll('[aria-labelledby=apps] th')].map((head) => head.textContent)")
         expect("Not known" in headings and "notTold" not in headings, f"headings {headings}")
         expect(not browser.all(".notice.bad"), browser.text(".notice.bad"))
@@ -637,7 +637,7 @@ def check_stopped_receivers(walk):
             ):
                 notice = browser.find(f".notice.{kind}", title).text
                 expect(command in notice, f"{title}: {notice}")
-            expect("1 of 70 are shown" in browser.text("[aria-labelledby=not-taken]"), "what is left out is not told")
+            expect("1 of 70 are shown" in browser.text("[aria-labelledby=not-taken]"), "the page does not say that it left something out")
             walk.accept()
         answer["endpoints"] = []
         walk.follow(browser.find("#refresh").click)

@@ -37,9 +37,9 @@ struct PurchaseChainTests {
         history.purchases[PlayPurchases.key("old")]?.revokedAt = .ago(days: 1)
         #expect(history.facts.status?.value == .expired)
         var alone = GooglePlayHistory(("old", old, 50))
-        var told = GooglePlayPurchaseRecord()
-        (told.revokedAt, told.goneAt, told.isSuperseded) = (.ago(days: 1), .ago(days: 0), true)
-        alone.merge(told, key: PlayPurchases.key("old"))
+        var evidence = GooglePlayPurchaseRecord()
+        (evidence.revokedAt, evidence.goneAt, evidence.isSuperseded) = (.ago(days: 1), .ago(days: 0), true)
+        alone.merge(evidence, key: PlayPurchases.key("old"))
         #expect(alone.facts.status?.value == .revoked, "it ended before another could take its place")
     }
 

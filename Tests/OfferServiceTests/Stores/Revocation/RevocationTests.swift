@@ -36,10 +36,10 @@ struct RevocationTests {
         #expect(expected.label == "certificate-revoked")
         #expect(place.monitor.warnings.map(\.name) == ["certificate-revoked"])
         // The revocation is in force before the log reports it.
-        let isTold = try await eventually {
+        let isLogged = try await eventually {
             place.log.lines.contains { $0.contains(#""level":"error""#) && $0.contains("revoked") }
         }
-        #expect(isTold)
+        #expect(isLogged)
         // A question that is under way is not asked again.
         #expect(try await eventually { place.questions("good") == 1 })
         // Another payload under the same chain, and a responder that has thought better of it.

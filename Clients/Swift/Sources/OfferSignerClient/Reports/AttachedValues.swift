@@ -3,7 +3,7 @@ import Foundation
 
 /// What the app handed to StoreKit, where that differs from the signed offer; `nil` is as signed.
 public struct AttachedValues: Encodable, Hashable, Sendable {
-    /// Whose purchase StoreKit was told that it is.
+    /// The customer that the app named to StoreKit.
     public enum Account: Hashable, Sendable {
         /// The token or user name of the signed offer.
         case asSigned

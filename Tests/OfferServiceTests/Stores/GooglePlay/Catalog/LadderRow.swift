@@ -205,16 +205,16 @@ struct LadderRow: CustomTestStringConvertible, Sendable {
         LadderRow("region-not-available", "a region that only otherRegionsConfig could mean") { sample in
             sample.region = try Region("FR")
         },
-        LadderRow("region-not-available", "no region is told, and there is none") { sample in
+        LadderRow("region-not-available", "no region is stated, and there is none") { sample in
             sample.region = nil
             try sample.set(.offer, "/regionalConfigs/0/newSubscriberAvailability", nil)
             try sample.set(.subscription, "/basePlans/0/regionalConfigs/1/newSubscriberAvailability", nil)
         },
-        LadderRow("region-unknown", "no region is told, and the offer is not open in each") { sample in
+        LadderRow("region-unknown", "no region is stated, and the offer is not open in each") { sample in
             sample.region = nil
             try sample.set(.offer, "/regionalConfigs/1/newSubscriberAvailability", nil)
         },
-        LadderRow("region-unknown", "no region is told, and the base plan is not open in each") { sample in
+        LadderRow("region-unknown", "no region is stated, and the base plan is not open in each") { sample in
             sample.region = nil
             try sample.set(.subscription, "/basePlans/0/regionalConfigs/1/newSubscriberAvailability", nil)
         },
