@@ -21,12 +21,12 @@ extension EndToEnd {
         }
 
         /// Asks in many ways, good and bad ones, so that there is something to log.
-        private func makeNoise(_ service: RunningService, _ token: String) throws {
+        private func causeLogLines(_ service: RunningService, _ token: String) throws {
             let demo = service.demo
-            _ = try service.sign(demo.request(customer: "noise", token: token))
-            _ = try service.sign(demo.request(customer: "noise", token: token) + "x")
-            _ = try service.sign(demo.request(customer: "noise", token: token + "x"))
-            _ = try service.sign(demo.request(customer: "noise", token: token), apiKey: demo.apiKey + "x")
+            _ = try service.sign(demo.request(customer: "logged", token: token))
+            _ = try service.sign(demo.request(customer: "logged", token: token) + "x")
+            _ = try service.sign(demo.request(customer: "logged", token: token + "x"))
+            _ = try service.sign(demo.request(customer: "logged", token: token), apiKey: demo.apiKey + "x")
             _ = try service.ask("/" + demo.apiKey)
             _ = try service.ask("/metrics")
         }
@@ -35,7 +35,7 @@ extension EndToEnd {
             let demo = try await DemoFolder()
             let service = try await RunningService(demo, options: ["--log", "debug"])
             let token = UUID().uuidString.lowercased()
-            try makeNoise(service, token)
+            try causeLogLines(service, token)
             try await service.reload()
             let added = try await Program.run(
                 ["callers", "add", "another", "--role", "app", "--database", demo.location]

@@ -12,13 +12,13 @@ extension SecretFile {
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular(FileKind(status.st_mode)) }
         guard status.st_size <= SecretFilePolicy.maximumByteCount else { throw .tooLarge(byteCount: status.st_size) }
         if status.st_size > 0 {
-            let noise = try SecureBytes.allocate(status.st_size)
+            let filler = try SecureBytes.allocate(status.st_size)
             do throws(RandomError) {
-                try unsafe noise.withMutableBytes { target throws(RandomError) in try unsafe fillWithRandom(target) }
+                try unsafe filler.withMutableBytes { target throws(RandomError) in try unsafe fillWithRandom(target) }
             } catch {
                 throw .noRandom(error)
             }
-            try unsafe noise.withBytes { bytes throws(SecretFileError) in try unsafe file.overwrite(with: bytes) }
+            try unsafe filler.withBytes { bytes throws(SecretFileError) in try unsafe file.overwrite(with: bytes) }
         }
         guard unsafe unlink(path) == 0 else { throw .cannotWrite(code: errno) }
         try syncDirectory(of: path)

@@ -29,7 +29,7 @@ extension AuditEntry {
             details(ofRecords: event)
         case .signatureDiagnosed(let record): details(of: record)
         case .boughtWithoutOffer(let finding, let namesGrant): details(of: finding, namesGrant)
-        case .noise(let noise): details(of: noise)
+        case .noise(let traffic): details(of: traffic)
         case .refusalsCounted(let refusals): details(of: refusals)
         case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
         case .customerLookedUp(let app, let users, let caller): details(ofLookupIn: app, of: users, by: caller)

@@ -33,9 +33,9 @@ extension AuditEntry {
 }
 
 extension AuditEntry {
-    static func details(of noise: Counted<UnauthenticatedTraffic>) -> [Member] {
-        details(of: noise) { noise in
-            [("problem", .text(noise.problem))] + (noise.call.map { [("call", .text($0))] } ?? [])
+    static func details(of traffic: Counted<UnauthenticatedTraffic>) -> [Member] {
+        details(of: traffic) { request in
+            [("problem", .text(request.problem))] + (request.call.map { [("call", .text($0))] } ?? [])
         }
     }
 }

@@ -18,7 +18,7 @@ package final class API: Responder {
     private let stops: StopCalls
     private let operation: OperationCalls
     private let signIn: ConsoleSignInCall
-    private let noise: MinuteCounter<UnauthenticatedTraffic>
+    private let traffic: MinuteCounter<UnauthenticatedTraffic>
     /// The routes for which the log has lately reported a 5xx response to an unauthenticated caller.
     private let loggedUnauthenticated = OnceAMinute<Route>()
     private let metrics: Metrics
@@ -30,7 +30,7 @@ package final class API: Responder {
     init(
         current: CurrentSnapshot,
         calls: APICalls,
-        noise: MinuteCounter<UnauthenticatedTraffic>,
+        traffic: MinuteCounter<UnauthenticatedTraffic>,
         runtime: Runtime
     ) {
         self.current = current
@@ -41,7 +41,7 @@ package final class API: Responder {
         stops = calls.stops
         operation = calls.operation
         signIn = calls.signIn
-        self.noise = noise
+        self.traffic = traffic
         metrics = runtime.metrics
         clock = runtime.clock
         random = runtime.random
@@ -61,7 +61,9 @@ package final class API: Responder {
             response = try await answer(request, match, under: snapshot, requestID: requestID, at: now)
         } catch {
             let problem = Problem(error)
-            if error.isNoise { noise.count(UnauthenticatedTraffic(route: route, problem: problem.name), at: now) }
+            if error.isOnlyCounted {
+                traffic.count(UnauthenticatedTraffic(route: route, problem: problem.name), at: now)
+            }
             response = problem.response(at: route, requestID: requestID)
             let caller = try? snapshot.callers.authenticate(request, at: now)
             decisions.refused(error, at: route, to: caller, requestID: requestID, since: now)

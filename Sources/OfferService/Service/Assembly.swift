@@ -96,7 +96,7 @@ extension APICalls {
         offers = OfferCalls(
             deciding,
             writing.admission,
-            noise: records.noise,
+            traffic: records.traffic,
             patience: Patience(
                 milliseconds: dependencies.retentionMilliseconds,
                 pause: dependencies.retentionPause
@@ -113,7 +113,7 @@ extension APICalls {
                 transport: parts.providers.client,
                 timeoutMilliseconds: dependencies.signInMilliseconds
             ),
-            noise: records.noise,
+            traffic: records.traffic,
             writing.runtime
         )
         operation = OperationCalls(

@@ -38,15 +38,15 @@ package final class Service: Sendable {
         connection = Handover(opened.connection)
         lastRecordedAt = opened.lastRecordedAt
         assembly = try Assembly(opened, settings: settings, dependencies: dependencies, reload: reloading.start)
-        let (writing, noise) = (assembly.writing, assembly.records.noise)
+        let (writing, traffic) = (assembly.writing, assembly.records.traffic)
         api = API(
             current: writing.current,
             calls: APICalls(assembly, settings: settings, dependencies: dependencies),
-            noise: noise,
+            traffic: traffic,
             runtime: writing.runtime
         )
         let rejected: @Sendable (Problem) -> Void = { [clock = dependencies.clock] problem in
-            noise.count(UnauthenticatedTraffic(route: nil, problem: problem.name), at: clock.now())
+            traffic.count(UnauthenticatedTraffic(route: nil, problem: problem.name), at: clock.now())
         }
         do throws(ServerError) {
             server = try Server(

@@ -20,30 +20,32 @@ import Testing
             _ = try await service.send(service.call(offerBody("no-such-offer")))
             // Of these there are entries.
             for offer in ["open", "gold"] { _ = try await service.sign(offer: offer) }
-            let noise = try #require(service.noise.take(until: service.clock.now))
+            let traffic = try #require(service.traffic.take(until: service.clock.now))
             let route = Route.promotionalOfferSignature
             #expect(
-                noise.counts == [
+                traffic.counts == [
                     UnauthenticatedTraffic(route: route, problem: "unauthenticated"): 3,
                     UnauthenticatedTraffic(route: .unknown, problem: "not-found"): 4,
                     UnauthenticatedTraffic(route: route, problem: "malformed-json"): 1,
                     UnauthenticatedTraffic(route: route, problem: "unknown-offer"): 1,
                 ]
             )
-            #expect(service.noise.take(until: service.clock.now) == nil, "no entry where there was none")
+            #expect(service.traffic.take(until: service.clock.now) == nil, "no entry where there was none")
         }
     }
 
-    @Test func `records noise and fetches when the minute or the service ends, and only if there was any`() async throws
+    @Test
+    func `records unauthenticated traffic and fetches when the minute or the service ends, and only if there was any`()
+        async throws
     {
         let place = try RunningPlace()
         try await place.run { service async throws in
             for _ in 0..<5 { _ = try await place.send(.get("/nothing"), to: service) }
         }
         try await place.run { _ in }
-        let noise = try place.entries().filter { $0["ev"] == .text("noise") }
-        #expect(noise.count == 1)
-        let rows = try #require(noise.first)["counts"].elements
+        let traffic = try place.entries().filter { $0["ev"] == .text("noise") }
+        #expect(traffic.count == 1)
+        let rows = try #require(traffic.first)["counts"].elements
         #expect(rows.count == 1 && rows[0]["problem"] == .text("not-found"))
         #expect(rows[0]["call"] == .text("other") && rows[0]["count"] == .number(5))
     }

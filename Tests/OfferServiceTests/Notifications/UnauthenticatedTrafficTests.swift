@@ -49,9 +49,9 @@ struct UnauthenticatedTrafficTests {
                 world.service.clock.advance(seconds: 60)
             }
             let refused = world.service.metrics[.requests(route: .appStoreNotification, status: 503)]
-            let noise = try #require(world.service.noise.take(until: world.service.clock.now))
+            let traffic = try #require(world.service.traffic.take(until: world.service.clock.now))
             let overloaded = UnauthenticatedTraffic(route: .appStoreNotification, problem: "overloaded")
-            #expect(noise.counts[overloaded] == refused)
+            #expect(traffic.counts[overloaded] == refused)
         }
     }
 

@@ -72,7 +72,7 @@ final class TestService: Sendable {
     var loaded: LoadedConfiguration { service.configuration.loaded }
     var ledger: LedgerAccess { service.ledger }
     var metrics: Metrics { service.metrics }
-    var noise: MinuteCounter<UnauthenticatedTraffic> { service.noise }
+    var traffic: MinuteCounter<UnauthenticatedTraffic> { service.traffic }
     var health: Health { service.health }
     var committer: Committer { service.committer }
     var deliverer: EventDeliverer { service.events }

@@ -12,7 +12,7 @@ struct CompatibilityCall: Sendable {
     let signer: SignOffer
     let admission: Admission
     let decisions: DecisionLog
-    let noise: MinuteCounter<UnauthenticatedTraffic>
+    let traffic: MinuteCounter<UnauthenticatedTraffic>
 
     func respond(
         to request: Request,
@@ -35,8 +35,8 @@ struct CompatibilityCall: Sendable {
             decisions.refused(error, asked.offerID.text, in: context)
             let key = snapshot.keyRing.activeKey(for: asked.bundleID, purpose: .promotionalOffer)
             guard let answer = dialect.answer(error, to: asked, keyID: key?.id) else { throw error }
-            if error.isNoise {
-                noise.count(UnauthenticatedTraffic(route: match.route, problem: Problem(error).name), at: now)
+            if error.isOnlyCounted {
+                traffic.count(UnauthenticatedTraffic(route: match.route, problem: Problem(error).name), at: now)
             }
             decisions.refused(error, at: match.route, to: caller, requestID: requestID, since: now)
             return answer

@@ -28,7 +28,7 @@ struct SignatureBatchAnswer: Sendable {
                 statuses[200, default: 0] += 1
             case .failure(let refusal):
                 let problem = Problem(refusal)
-                if refusal.isNoise { unrecorded.append(problem.name) }
+                if refusal.isOnlyCounted { unrecorded.append(problem.name) }
                 Self.write(problem, of: item, to: &writer)
                 statuses[problem.status, default: 0] += 1
             }

@@ -11,7 +11,7 @@ struct SignatureBatchCall: Sendable {
     let admission: Admission
     let decisions: DecisionLog
     let random: any RandomSource
-    let noise: MinuteCounter<UnauthenticatedTraffic>
+    let traffic: MinuteCounter<UnauthenticatedTraffic>
     let metrics: Metrics
 
     func respond(
@@ -48,7 +48,7 @@ struct SignatureBatchCall: Sendable {
         decisions.decided(batch, results, in: context)
         let answer = SignatureBatchAnswer(batch, results, showsFindings: signer.showsFindings(to: caller))
         for problem in answer.unrecorded {
-            noise.count(UnauthenticatedTraffic(route: .promotionalOfferBatch, problem: problem), at: now)
+            traffic.count(UnauthenticatedTraffic(route: .promotionalOfferBatch, problem: problem), at: now)
         }
         for (status, count) in answer.statuses { metrics.count(.batchItems(status: status), by: count) }
         return .json(answer.bytes)

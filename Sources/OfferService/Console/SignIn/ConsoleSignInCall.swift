@@ -18,19 +18,19 @@ struct ConsoleSignInCall: Sendable {
     private let verifier: IDTokenVerifier
     private let proxies: TrustedProxies
     private let rates: RateLimiter<PeerAddress.Address>
-    private let noise: MinuteCounter<UnauthenticatedTraffic>
+    private let traffic: MinuteCounter<UnauthenticatedTraffic>
     private let runtime: Runtime
 
     init(
         _ admission: Admission,
         sessions: ConsoleSessions,
         exchange: CodeExchange,
-        noise: MinuteCounter<UnauthenticatedTraffic>,
+        traffic: MinuteCounter<UnauthenticatedTraffic>,
         _ runtime: Runtime
     ) {
         self.sessions = sessions
         self.exchange = exchange
-        self.noise = noise
+        self.traffic = traffic
         self.runtime = runtime
         metadata = ProviderMetadataCache(exchange.transport, uptime: Uptime(runtime.clock))
         verifier = IDTokenVerifier(keys: admission.tokens.keys)
@@ -192,7 +192,7 @@ struct ConsoleSignInCall: Sendable {
 
     private func failed(_ fault: SignInFault, at provider: String, _ route: Route) -> Response {
         runtime.metrics.count(.consoleSignIns(provider: provider, result: fault.label))
-        noise.count(UnauthenticatedTraffic(route: route, problem: fault.label), at: runtime.clock.now())
+        traffic.count(UnauthenticatedTraffic(route: route, problem: fault.label), at: runtime.clock.now())
         runtime.log.onceAMinute(
             .warning,
             "a person could not sign in to the console",

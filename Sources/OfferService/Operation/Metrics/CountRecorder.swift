@@ -7,20 +7,20 @@ import ServiceRuntime
 final class CountRecorder: Sendable {
     private let committer: Committer
     private let fetches: MinuteCounter<AuditFetch>
-    private let noise: MinuteCounter<UnauthenticatedTraffic>
+    private let traffic: MinuteCounter<UnauthenticatedTraffic>
     private let refusals: MinuteCounter<CountedRefusal>
     private let clock: WallClock
 
     init(
         committer: Committer,
         fetches: MinuteCounter<AuditFetch>,
-        noise: MinuteCounter<UnauthenticatedTraffic>,
+        traffic: MinuteCounter<UnauthenticatedTraffic>,
         refusals: MinuteCounter<CountedRefusal>,
         clock: WallClock
     ) {
         self.committer = committer
         self.fetches = fetches
-        self.noise = noise
+        self.traffic = traffic
         self.refusals = refusals
         self.clock = clock
     }
@@ -31,8 +31,8 @@ final class CountRecorder: Sendable {
         if let counted = fetches.take(until: now) {
             do { try committer.appendBlocking([.recordsFetched(counted)]) } catch { fetches.restore(counted) }
         }
-        if let counted = noise.take(until: now) {
-            do { try committer.appendBlocking([.noise(counted)]) } catch { noise.restore(counted) }
+        if let counted = traffic.take(until: now) {
+            do { try committer.appendBlocking([.noise(counted)]) } catch { traffic.restore(counted) }
         }
         if let counted = refusals.take(until: now) {
             do { try committer.appendBlocking([.refusalsCounted(counted)]) } catch { refusals.restore(counted) }

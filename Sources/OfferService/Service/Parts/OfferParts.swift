@@ -58,7 +58,7 @@ extension OfferCalls {
     init(
         _ parts: OfferParts,
         _ admission: Admission,
-        noise: MinuteCounter<UnauthenticatedTraffic>,
+        traffic: MinuteCounter<UnauthenticatedTraffic>,
         patience: Patience,
         runtime: Runtime
     ) {
@@ -69,12 +69,17 @@ extension OfferCalls {
             admission: admission,
             decisions: decisions,
             random: runtime.random,
-            noise: noise,
+            traffic: traffic,
             metrics: runtime.metrics
         )
         authorizations = AuthorizationCall(authorizer: parts.authorizer, admission: admission, decisions: decisions)
         eligibility = EligibilityCall(previewer: parts.previewer, admission: admission, decisions: decisions)
-        compatible = CompatibilityCall(signer: parts.signer, admission: admission, decisions: decisions, noise: noise)
+        compatible = CompatibilityCall(
+            signer: parts.signer,
+            admission: admission,
+            decisions: decisions,
+            traffic: traffic
+        )
         appAttest = parts.appAttest
         retention = RetentionCall(
             store: parts.appStore,

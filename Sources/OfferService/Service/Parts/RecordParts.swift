@@ -13,7 +13,7 @@ struct RecordParts: Sendable {
     let signedLog: SignedLog
     let reconciler: Reconciler
     let unredeemed: UnredeemedRecorder
-    let noise = MinuteCounter<UnauthenticatedTraffic>()
+    let traffic = MinuteCounter<UnauthenticatedTraffic>()
     let housekeeper: Housekeeper
 
     init(
@@ -44,7 +44,7 @@ struct RecordParts: Sendable {
             counts: CountRecorder(
                 committer: committer,
                 fetches: reads.fetches,
-                noise: noise,
+                traffic: traffic,
                 refusals: writing.appRefusals.counted,
                 clock: runtime.clock
             )

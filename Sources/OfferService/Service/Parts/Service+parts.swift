@@ -186,7 +186,7 @@ extension Service {
     /// The thread that signs checkpoints.
     package var checkpoints: CheckpointPublisher { assembly.records.signedLog.publisher }
     /// What was turned away and is not on record yet.
-    package var noise: MinuteCounter<UnauthenticatedTraffic> { assembly.records.noise }
+    package var traffic: MinuteCounter<UnauthenticatedTraffic> { assembly.records.traffic }
 
     var membership: Membership? { assembly.membership }
 }

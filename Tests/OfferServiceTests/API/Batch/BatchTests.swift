@@ -247,9 +247,9 @@ struct BatchTests {
             #expect(service.metrics[.requests(route: .promotionalOfferBatch, status: 200)] == 1)
             let statuses = [200: 2, 403: 1, 404: 1, 400: 1]
             for (status, count) in statuses { #expect(service.metrics[.batchItems(status: status)] == count) }
-            let noise = try #require(service.noise.take(until: service.clock.now))
+            let traffic = try #require(service.traffic.take(until: service.clock.now))
             #expect(
-                noise.counts == [
+                traffic.counts == [
                     UnauthenticatedTraffic(route: .promotionalOfferBatch, problem: "unknown-offer"): 1,
                     UnauthenticatedTraffic(route: .promotionalOfferBatch, problem: "invalid-request"): 1,
                 ]

@@ -146,7 +146,7 @@ struct SignInTests {
             guard let reason = row.reason else { return }
             let known = ["not-started-here"].contains(reason) ? "unknown" : "login"
             #expect(try await place.count(reason, of: known) == 1)
-            let counted = place.service.noise.take(until: place.service.clock.now)?.counts
+            let counted = place.service.traffic.take(until: place.service.clock.now)?.counts
             let failed = UnauthenticatedTraffic(route: .consoleSignedIn, problem: reason)
             #expect(counted == [failed: 1], "an auditor sees it")
             #expect(reply.headers["content-type"] == "text/html; charset=utf-8")

@@ -2,8 +2,8 @@
 import Ledger
 
 extension Refusal {
-    /// Whether the audit log has no other entry about it.
-    var isNoise: Bool {
+    /// Whether the audit log only counts it, without an entry of its own.
+    var isOnlyCounted: Bool {
         switch self {
         case .request, .caller, .decision(.unknownOffer): true
         case .decision(.notEligible), .decision(.offerNotUsable), .service(.signingFailed): false
