@@ -3,8 +3,8 @@
 
 Usage: Scripts/swift_snippets.py FOLDER PAGE[+PAGE]…
 
-What a block uses without saying where it comes from is declared around it; a block of declarations stands by itself. Blocks of
-pages with + between them use each other, and become one file.
+What a block uses without saying where it comes from is declared around it; a block of declarations is left as it is. Blocks
+of pages with + between them use each other, and become one file.
 """
 import pathlib
 import re

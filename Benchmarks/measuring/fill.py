@@ -29,7 +29,7 @@ def offer_key(connection):
 
 
 def randoms(size, count):
-    """So many random strings of bytes; the system is asked for many at once."""
+    """`count` random strings of `size` bytes; the system is asked for many at once."""
     for first in range(0, count, 8192):
         pool = os.urandom(size * min(8192, count - first))
         for place in range(0, len(pool), size):
@@ -37,7 +37,7 @@ def randoms(size, count):
 
 
 def customers(path, count, days=365):
-    """One grant for each of so many customers, evenly over the days before yesterday.
+    """One grant for each of `count` customers, evenly over the days before yesterday.
 
     Written are `grants`, `issued_grants` and `grants_per_day`, as a decision writes them on a server, and no entries of the
     audit log: `entry_index` names the first one. The log has a size of its own to grow by, and the service holds the two
@@ -88,7 +88,7 @@ def customers_on_server(cluster, database, count, days=365):
 
 
 def blocks(count):
-    """Places of so many grants in the order of customers: 24 bits of the customer, 40 of an entry that the log has."""
+    """Offsets of `count` grants in the order of customers: 24 bits of the customer, 40 of an entry that the log has."""
     words = sorted({(int.from_bytes(random, "big") << 40) | 1 + number % 4
                     for number, random in enumerate(randoms(3, count))})
     first, start = 0, 0
@@ -112,7 +112,7 @@ ENTRY = ('{"bundle":"com.example.app","caller":"demo-backend","digest":"%s","ev"
 
 
 def entries(path, count, days=365):
-    """So many signatures in the audit log, in the form that they have there, evenly over the days before yesterday.
+    """`count` signatures in the audit log, in the form that they have there, evenly over the days before yesterday.
 
     The tree is written with them; `index_log` has the program make the index.
     """

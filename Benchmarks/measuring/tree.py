@@ -5,7 +5,7 @@ WIDTH = 256
 
 
 def write(connection):
-    """Makes `log_tiles` and `log_head` anew from all rows of `audit_entries`."""
+    """Rebuilds `log_tiles` and `log_head` from all rows of `audit_entries`."""
     rows = connection.execute("SELECT entry FROM audit_entries ORDER BY entry_index")
     levels = [[hashlib.sha256(b"\0" + entry).digest() for entry, in rows]]
     while len(levels[-1]) > 1:

@@ -9,8 +9,8 @@
 //
 // Usage: openloop -address HOST:PORT -key FILE [-rate N] [-seconds N] [-warmup N] [-connections N] [-even] [-seed N]
 //
-// Prints one JSON object, times in microseconds; "late" is how long after it was due a request could be handed over
-// by this program itself, so that its own share of the latency is known.
+// Prints one JSON object, times in microseconds; "late" is how long after it was due this program itself
+// could send a request, so that its own share of the latency is known.
 package main
 
 import (
@@ -193,7 +193,7 @@ func run(o options) (result, error) {
 	return summary(o, due, latencies, late, time.Since(start), failed.Load()), nil
 }
 
-// handOver puts each request into the queue when it is due, and tells how late each was.
+// handOver puts each request into the queue when it is due, and returns how late each was.
 func handOver(due []time.Duration, start time.Time, queue chan<- int) []int64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

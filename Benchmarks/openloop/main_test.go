@@ -32,7 +32,7 @@ func TestStallIsSeenByAllThatWereDueMeanwhile(t *testing.T) {
 	if err != nil || r.Failed != 0 || r.Unanswered != 0 {
 		t.Fatal(r, err)
 	}
-	// A quarter of the time nobody was answered: whoever came then waited half a second on average.
+	// For a quarter of the time the server answered nothing: a request of that time waited half a second on average.
 	if r.P99 < 800_000 {
 		t.Errorf("p99 %v us", r.P99)
 	}

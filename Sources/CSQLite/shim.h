@@ -3,7 +3,7 @@
 #pragma once
 #include <sqlite3.h>
 
-// sqlite3_db_config is variadic; these switches all take an int and a place for the resulting value.
+// sqlite3_db_config is variadic; these options all take an int and a place for the resulting value.
 static inline int shim_sqlite3_db_config_switch(sqlite3 *connection, int option, int isOn, int *result) {
     return sqlite3_db_config(connection, option, isOn, result);
 }
@@ -17,7 +17,7 @@ static inline int shim_sqlite3_bind_static_blob(sqlite3_stmt *statement, int ind
     return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_STATIC);
 }
 
-// sqlite3_config is variadic. Without this count, whose total nobody asks for, SQLite locks nothing to allocate memory.
+// sqlite3_config is variadic. The service never reads this count, and without it SQLite takes no lock to allocate memory.
 static inline int shim_sqlite3_config_without_memory_status(void) {
     return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }

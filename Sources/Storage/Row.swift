@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One row of an answer, lent for the length of a closure; columns count from 0.
+/// One row of an answer, valid only within a closure; columns count from 0.
 ///
 /// Nothing is converted: a column that is not of the kind asked for makes the whole query fail with
 /// ``StorageError/unexpectedValue(column:)`` once the closure has returned, so a stand-in value is never acted upon.

@@ -46,7 +46,7 @@ PASSES_ALWAYS = {"other certificate of the same CA": SHOP, NONE: SHOP, **forged(
                  **forged(HEADERS[1], SHOP, NONE, OTHER, ANOTHER)}
 NO_CERTIFICATE_COMES = {"registered certificate": UNKNOWN, "registered certificate, in a resumed TLS session": UNKNOWN,
                         "registered certificate, self-signed": UNKNOWN, "registered certificate without its key": UNKNOWN}
-# For each proxy: what is broken, a pattern in its configuration, what takes its place, and what then comes of which check.
+# For each proxy: what is broken, a pattern in its configuration, its replacement, and the results of the checks then.
 # VALUE is the registered certificate as the header has it.
 BREAKS = {
     "nginx of install.md": [

@@ -4,7 +4,7 @@ import Cryptography
 /// The sample of Apple's [Attestation Object Validation Guide](https://developer.apple.com/documentation/devicecheck/attestation-object-validation-guide),
 /// read in 2026: made by a device of Apple's, so that what the tests make themselves is not all that is read.
 ///
-/// Its receipt, which no check reads, is left out. Its app hands over the challenge itself and not a digest of it.
+/// Its receipt, which no check reads, is left out. Its app signs the challenge itself and not a digest of it.
 enum AppleAttestationSample {
     static let appID = "1234567890.com.example.myapp"
     static let clientData = Array("example_server_challenge".utf8)

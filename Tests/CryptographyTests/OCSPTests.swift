@@ -104,7 +104,7 @@ struct OCSPTests {
 
     static let signers = [
         Row("signed with another key", .failure(.wrongSignature)) { $0.key = try .p256() },
-        Row("by somebody whom nobody knows", .failure(.responderUnknown)) {
+        Row("by an unknown responder", .failure(.responderUnknown)) {
             $0.draft.responder = OCSPDraft.byName("Somebody")
         },
         Row("by a delegate whose certificate is missing", .failure(.responderUnknown)) { responder in
@@ -177,7 +177,7 @@ struct OCSPTests {
         Row("try later", .failure(.unsuccessful(.tryLater))) { $0.draft.code = 3 },
         Row("signature required", .failure(.unsuccessful(.signatureRequired))) { $0.draft.code = 5 },
         Row("unauthorized", .failure(.unsuccessful(.unauthorized))) { $0.draft.code = 6 },
-        Row("a code that nobody knows", .failure(.unsuccessful(.other))) { $0.draft.code = 99 },
+        Row("an unknown code", .failure(.unsuccessful(.other))) { $0.draft.code = 99 },
     ]
 
     @Test(arguments: statuses + times + signers + others)

@@ -36,7 +36,7 @@ struct SignedDataTests {
     }
 
     static let harmless = [
-        Row(testDescription: "members that nobody knows") { _, jws in
+        Row(testDescription: "unknown members") { _, jws in
             jws.header += [("kid", #""2X9R4HXF34""#), ("typ", #""JWT""#), ("later", #"{"a":[1,{"b":null}]}"#)]
         },
         Row(testDescription: "another certificate with the root's key in x5c[2]") { authority, jws in

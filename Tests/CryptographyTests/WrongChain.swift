@@ -120,11 +120,10 @@ struct WrongChain: CustomTestStringConvertible, Sendable {
         drafts("an intermediate that may not issue", .mayNotIssue(.intermediate)) {
             $0.intermediate.extensions[1] = DER.keyUsage(0x80)
         },
-        drafts("a critical extension that nobody knows, in the leaf", .unknownCriticalExtension(.leaf)) {
+        drafts("an unknown critical extension, in the leaf", .unknownCriticalExtension(.leaf)) {
             $0.leaf.extensions.append(DER.certificateExtension("1.2.3.4", isCritical: true, [5, 0]))
         },
-        drafts("a critical extension that nobody knows, in the intermediate", .unknownCriticalExtension(.intermediate))
-        {
+        drafts("an unknown critical extension, in the intermediate", .unknownCriticalExtension(.intermediate)) {
             $0.intermediate.extensions.append(DER.certificateExtension("1.2.3.4", isCritical: true, [5, 0]))
         },
     ]

@@ -118,7 +118,7 @@ extension EndToEnd {
         }
 
         @Test(
-            .disabled(if: Sanitizer.isActive, "a sanitizer tells of crashes itself"),
+            .disabled(if: Sanitizer.isActive, "a sanitizer reports crashes itself"),
             arguments: [SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTRAP]
         )
         func `a crash prints nothing and leaves no core`(_ signal: Int32) async throws {

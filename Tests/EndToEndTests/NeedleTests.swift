@@ -242,7 +242,7 @@ extension EndToEnd {
             return try demo.directory.write(Array(said.utf8), to: "said")
         }
 
-        @Test(.disabled(if: Sanitizer.isActive, "a sanitizer tells of crashes itself"), arguments: [SIGSEGV, SIGABRT])
+        @Test(.disabled(if: Sanitizer.isActive, "a sanitizer reports crashes itself"), arguments: [SIGSEGV, SIGABRT])
         func `nothing planted is found in output, log, metrics, records, answers, database or after a crash`(
             _ signal: Int32
         ) async throws {

@@ -11,7 +11,7 @@ anything is wrong. It finds, among others:
 - a cap exceeded, or "cap reached" said to a customer who had not reached it;
 - two grants for one idempotency key, or one nonce for two grants;
 - an entry that is missing, not canonical, or earlier than the one before it;
-- a checkpoint, whenever it was seen, of which the log is not a continuation;
+- a checkpoint, whenever it was seen, that the log does not continue;
 - a ledger that counts other grants than the log has.
 """
 import argparse

@@ -244,5 +244,5 @@ def event_kills(setup: Setup) -> Iterator[Row]:
     for name, wrong in altered(evidence):
         shown.tried += 1
         shown.survived += bool(wrong.problems())
-        shown.problems += [] if wrong.problems() else [f"{name}: nobody noticed"]
+        shown.problems += [] if wrong.problems() else [f"{name}: not noticed"]
     yield shown

@@ -72,7 +72,7 @@ def three_instances(setup: Setup, place: Place) -> Row:
 
 def held_up(setup: Setup, place: Place) -> Row:
     """A stopped instance must not keep the others from granting, and must not sign late what it had decided."""
-    started, row = time.monotonic(), Row("an instance stands still (SIGSTOP) for up to 5 s")
+    started, row = time.monotonic(), Row("an instance hangs (SIGSTOP) for up to 5 s")
     instances = [Instance(place, number) for number in range(2)]
     load = instances[0].load(connections=8, rate=200, patience=30)
     beside = instances[1].load(connections=8, rate=200, patience=30)

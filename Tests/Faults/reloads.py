@@ -63,7 +63,7 @@ def reload_storm(setup: Setup) -> Iterator[Row]:
         row.problems += [] if used == {policy(last)} else [f"the last files are not what is in force: {used}"]
         load.stop()
         row.problems += contradictions(place, by_policy)
-        row.problems += [] if place.checker.policies <= set(by_policy) else ["the log has catalogs that nobody wrote"]
+        row.problems += [] if place.checker.policies <= set(by_policy) else ["the log has catalogs that the test did not write"]
         row.notes.append(f"{reloads:.0f} reloads, {len(place.checker.policies)} catalogs in force, memory "
                          f"{memory / 1e6:.0f} → {service.memory() / 1e6:.0f} MB")
         row.problems += [] if service.stop() == 0 else ["it did not stop in order"]

@@ -164,7 +164,7 @@ private func readResponse(_ der: [UInt8]) {
 private func readPEM(_ text: [UInt8]) {
     do throws(TrustAnchorError) {
         let anchors = try TrustAnchors(pem: text)
-        guard (1...32).contains(anchors.certificates.count) else { fatalError("so many roots") }
+        guard (1...32).contains(anchors.certificates.count) else { fatalError("no root, or too many") }
     } catch {
         guard error.description.utf8.count < 300 else { fatalError("no reason") }
     }

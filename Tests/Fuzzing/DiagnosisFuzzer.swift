@@ -68,7 +68,7 @@ private func diagnose(_ text: [UInt8]) {
     let diagnosis = SignatureDiagnoser(stage.knowledge).diagnose(report)
     // The keys are generated at each start, and nothing is signed with them.
     guard diagnosis.verdict != .signedCorrectly, diagnosis.signedBy == nil, diagnosis.recoveredKey == nil else {
-        fatalError("a signature that nobody made")
+        fatalError("a signature that was not made")
     }
     guard diagnosis.triedPayloads <= 4096 else { fatalError("tries too much") }
     guard (try? JSONDocument(diagnosis.json)) != nil, !diagnosis.lines.isEmpty else { fatalError("no answer") }

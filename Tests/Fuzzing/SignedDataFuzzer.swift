@@ -49,9 +49,9 @@ public func fuzzSignedData(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt 
         if input[0] == 0 {
             let text = stage.filled(rest, with: stage.segments)
             let verified = try stage.verifier.verify(text, at: testInstant)
-            guard verified.payload == stage.jws.payload else { fatalError("a payload that nobody signed") }
+            guard verified.payload == stage.jws.payload else { fatalError("a payload that was not signed") }
             guard text.count(where: { $0 == UInt8(ascii: ".") }) == 2 else { fatalError("not three segments") }
-            guard text.starts(with: stage.segments[0]) else { fatalError("a header that nobody signed") }
+            guard text.starts(with: stage.segments[0]) else { fatalError("a header that was not signed") }
         } else {
             try readHeader(stage.filled(rest, with: stage.certificateTexts))
         }

@@ -7,8 +7,8 @@ import TestSupport
 // at all: no crash, and nothing is taken that the one key did not sign.
 //
 // The first byte says what the rest is: 0 a token, 1 a key set, 2 a header and 3 a payload, which are signed before they are
-// read, 4 a proof, and 5 a header and 6 a payload of one, signed as well. Control characters 1 to 3 stand for the segments of
-// a good token, and in the header of a proof 1 stands for its key; both are made at each start.
+// read, 4 a proof, and 5 a header and 6 a payload of one, signed as well. Control characters 1 to 3 mean the segments of
+// a good token, and in the header of a proof 1 means its key; both are made at each start.
 //
 // Built and run by `Tests/Fuzzing/fuzz-cryptography tokens SECONDS`.
 
@@ -90,7 +90,7 @@ private func readToken(_ text: [UInt8]) throws {
     guard stage.set.candidates(for: token).contains(where: token.isSigned) else { throw TokenFault.signatureWrong }
     let claims = try TokenClaims(token.payload)
     try stage.policy.check(claims, at: stage.now)
-    guard claims.issuer == "i", claims.expiresAt > stage.now - 60_000 else { fatalError("a token that nobody issued") }
+    guard claims.issuer == "i", claims.expiresAt > stage.now - 60_000 else { fatalError("a token that was not issued") }
     guard text.count(where: { $0 == UInt8(ascii: ".") }) == 2 else { fatalError("not three segments") }
 }
 

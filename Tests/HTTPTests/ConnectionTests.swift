@@ -26,7 +26,7 @@ struct ConnectionTests {
     }
 
     @Test
-    func `hands over no request before the one before it is answered`() async throws {
+    func `passes on no request before the earlier one is answered`() async throws {
         let gate = Gate()
         let responder = RecordingResponder { request in
             await gate.pass()

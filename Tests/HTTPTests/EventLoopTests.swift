@@ -6,9 +6,9 @@ import Testing
 
 @testable import HTTP
 
-/// What is handed back to an event loop is done on its thread, and never lost.
+/// An event loop runs each closure of `handBack` on its thread, and loses none.
 @Suite(.mayBlock) struct EventLoopTests {
-    @Test func `what is handed back to a loop runs on its thread, in order`() async throws {
+    @Test func `runs closures on its thread, in order`() async throws {
         let (loop, other) = (try EventLoop(), try EventLoop())
         #expect(EventLoop.current == nil)
         let places = Mutex<[(number: Int, isOwn: Bool)]>([])
@@ -38,7 +38,7 @@ import Testing
         #expect(run.filter(\.isOwn).count == 100)
     }
 
-    @Test func `what is handed back after a loop has ended runs at once`() async throws {
+    @Test func `runs a closure at once after it has ended`() async throws {
         let loop = try EventLoop()
         await withCheckedContinuation { hasEnded in
             Thread.detachNewThread {
@@ -54,7 +54,7 @@ import Testing
         #expect(hasRun.withLock { $0 })
     }
 
-    @Test func `what is handed back while a loop ends is not lost`() async throws {
+    @Test func `loses no closure while it ends`() async throws {
         for _ in 0..<20 {
             let loop = try EventLoop()
             let count = Mutex(0)

@@ -57,7 +57,7 @@ struct SmugglingVector: Sendable, CustomTestStringConvertible {
             .malformed(.requestLine)
         ),
         SmugglingVector("a method in small letters", "get / HTTP/1.1\r\nHost: a\r\n\r\n", .methodNotImplemented),
-        SmugglingVector("a method nobody knows", "SMUGGLE / HTTP/1.1\r\nHost: a\r\n\r\n", .methodNotImplemented),
+        SmugglingVector("an unknown method", "SMUGGLE / HTTP/1.1\r\nHost: a\r\n\r\n", .methodNotImplemented),
         SmugglingVector("TRACE", "TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", .methodNotImplemented),
         SmugglingVector("CONNECT", "CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", .methodNotImplemented),
     ]
@@ -131,7 +131,7 @@ struct SmugglingVector: Sendable, CustomTestStringConvertible {
         SmugglingVector("a list of Hosts", "GET / HTTP/1.1\r\nHost: a, b\r\n\r\n", .malformed(.host)),
         SmugglingVector("an empty Host", "GET / HTTP/1.1\r\nHost: \r\n\r\n", .malformed(.host)),
         SmugglingVector("a user in Host", "GET / HTTP/1.1\r\nHost: u@a\r\n\r\n", .malformed(.host)),
-        SmugglingVector("an expectation nobody knows", post("Expect: 200-maybe\r\n"), .expectationFailed),
+        SmugglingVector("an unknown expectation", post("Expect: 200-maybe\r\n"), .expectationFailed),
         SmugglingVector(
             "HEAD with a body",
             "HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: \(smuggled.utf8.count)\r\n\r\n",

@@ -2,7 +2,7 @@
 import JSON
 import Testing
 
-@Suite("A member that nobody asked for")
+@Suite("An unknown member")
 struct UnknownMemberTests {
     @Test
     func `is reported with each known name once`() throws {

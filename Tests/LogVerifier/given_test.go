@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Tries damage on a log that somebody else wrote: LOGVERIFIER_FOLDER has log/ and vkey, and witness-vkey if there is
+// Tries damage on a log that another program wrote: LOGVERIFIER_FOLDER has log/ and vkey, and witness-vkey if there is
 // one, as write_log.py would make them. LOGVERIFIER_STEP says which bytes to change: each, every second, and so on.
 func TestRejectsDamageToTheGivenLog(t *testing.T) {
 	folder := os.Getenv("LOGVERIFIER_FOLDER")

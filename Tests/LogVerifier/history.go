@@ -140,7 +140,7 @@ func servesTiles(source source, reader *tileReader, old, head *checkpoint) error
 }
 
 // A partial tile must be the beginning of today's, and may be gone only once that is full; a folder has those of one
-// checkpoint alone. Today's level has so many hashes, or entries.
+// checkpoint alone. `count` is how many hashes, or entries, today's level has.
 func servesTile(source source, reader *tileReader, partial tlog.Tile, count int64) error {
 	if partial.W == 0 {
 		return nil

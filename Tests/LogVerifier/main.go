@@ -165,7 +165,7 @@ func runProof(a arguments, trust *trust, output io.Writer) error {
 	return nil
 }
 
-// Says who cosigned, and which lines nobody vouches for.
+// Prints who cosigned, and which lines are by unknown keys.
 func describe(head *checkpoint, output io.Writer) {
 	for _, cosignature := range head.cosignatures {
 		fmt.Fprintf(output, "cosigned by %s at %d\n", cosignature.name, cosignature.time)

@@ -93,7 +93,7 @@ func proofVerdict(s *sample, text, entry string) error {
 
 func TestAcceptsTheCheckpointsOnTheWay(t *testing.T) {
 	s := writeSample(t, 66000, "--history", "1,2,255,256,257,300,65535,65536,65537,66000")
-	// What nobody needs any more: the tile is full now.
+	// No longer needed: the tile is full now.
 	for _, tile := range []string{"tile/0/000.p/255", "tile/entries/000.p/2", "tile/1/000.p/255"} {
 		if err := os.Remove(s.path("log/" + tile)); err != nil {
 			t.Fatal(err)
@@ -103,7 +103,7 @@ func TestAcceptsTheCheckpointsOnTheWay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Not a folder, of which less is asked.
+	// Not a folder: for a folder, less is checked.
 	served := &recorder{s.log(), map[string][]byte{}}
 	count, err := verifyHistory(served, s.trust, head, s.path("history"))
 	if err != nil || count != 10 {

@@ -44,7 +44,9 @@ package struct AppAttestDraft: Sendable {
     /// The object's members as they are written.
     package var members: @Sendable ([(CBORDraft, CBORDraft)]) -> [(CBORDraft, CBORDraft)] = { $0 }
 
-    /// Draws up everything as it should be, good for a year before and after the instant; the keys are root's, intermediate's and device's.
+    /// Drafts everything as it should be, good for a year before and after the instant.
+    ///
+    /// The keys are root's, intermediate's and device's.
     package init(
         appID: String,
         keys: (root: Key, intermediate: Key, device: Key),

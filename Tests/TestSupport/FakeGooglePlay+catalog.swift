@@ -158,9 +158,9 @@ extension FakeGooglePlay {
     package enum Targeting: Sendable {
         /// The app does: there is no such member.
         case developerDetermined
-        /// Who never had this subscription, or none in the app.
+        /// Customers who never had this subscription, or none in the app.
         case acquisition(anyInApp: Bool = false)
-        /// Who has this subscription.
+        /// Customers with this subscription.
         case upgrade
         /// The member with whatever is in it.
         case raw(FakeMembers)

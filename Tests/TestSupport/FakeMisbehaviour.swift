@@ -16,7 +16,7 @@ extension FakeMisbehaviour {
     /// No answer, and the connection stays.
     package static var hang: Self { .init("hang") }
     package static func slow(milliseconds: Int) -> Self { .init("slow", ["milliseconds": .integer(milliseconds)]) }
-    /// So many bytes of the body at a time.
+    /// Sends `bytes` bytes of the body at a time.
     package static func drip(milliseconds: Int, bytes: Int = 1) -> Self {
         .init("drip", ["milliseconds": .integer(milliseconds), "bytes": .integer(bytes)])
     }

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Stands between connections and the tests' PostgreSQL server, passes on what comes, and counts it.
+/// Relays between connections and the tests' PostgreSQL server, and counts what passes.
 package final class PostgreSQLRelay: Sendable {
     /// What has passed since ``reset()``.
     package struct Counts: Hashable, Sendable {

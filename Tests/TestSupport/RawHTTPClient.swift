@@ -30,7 +30,7 @@ package final class RawHTTPClient {
     package init(port: UInt16, from host: UInt16 = 1, patience seconds: Int = 20) throws {
         patience = seconds
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        // A port that is chosen by then is taken for every destination, of which there are not ten thousand.
+        // A port that is chosen by then is taken for every destination, and there are fewer than ten thousand ports.
         guard unsafe host == 1 || Self.call(bind, socket, host, 0) == 0,
             unsafe Self.call(connect, socket, 1, port) == 0
         else {

@@ -98,7 +98,7 @@ static struct connection *take_all(struct list *list, int sleeps) {
 
 // MARK: - The request and its answer
 
-/// Copies what stands between quotes after `name`; 0 if it is not there or too long.
+/// Copies what is between quotes after `name`; 0 if it is not there or too long.
 static int member(const char *body, const char *name, char *to, size_t size) {
     const char *found = strstr(body, name);
     if (!found || !(found = strchr(found + strlen(name), '"'))) return 0;

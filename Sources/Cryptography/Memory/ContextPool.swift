@@ -2,7 +2,7 @@
 import COpenSSL
 import Synchronization
 
-/// OpenSSL contexts of one kind, prepared once and lent to one call at a time.
+/// OpenSSL contexts of one kind, prepared once and used by one call at a time.
 ///
 /// Preparing a context costs about as much as a tenth of a signature, and two threads can't share a context.
 /// The pool grows to as many contexts as there are calls at the same time.
@@ -12,7 +12,7 @@ final class ContextPool: Sendable {
     ///
     /// `@unchecked`: only the call that holds it uses it.
     @safe
-    private struct Lent: @unchecked Sendable {
+    private struct Context: @unchecked Sendable {
         let pointer: OpaquePointer
     }
 
@@ -21,7 +21,7 @@ final class ContextPool: Sendable {
     /// `@unchecked`: the template is read under the lock only.
     private struct State: ~Copyable, @unchecked Sendable {
         let template: Owned
-        var idle: [Lent] = []
+        var idle: [Context] = []
     }
 
     private let state: Mutex<State>
@@ -61,10 +61,10 @@ final class ContextPool: Sendable {
         return result
     }
 
-    private func take() -> Lent? {
+    private func take() -> Context? {
         state.withLock { state in
             if let context = state.idle.popLast() { return context }
-            return unsafe duplicate(state.template.pointer).map { unsafe Lent(pointer: $0) }
+            return unsafe duplicate(state.template.pointer).map { unsafe Context(pointer: $0) }
         }
     }
 }

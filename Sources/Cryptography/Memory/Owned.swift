@@ -3,7 +3,7 @@ import COpenSSL
 
 /// A C object and the function that frees it, called once, when the owner goes away.
 ///
-/// The pointer is lent, not given: read it in the call that needs it and keep no copy.
+/// The owner keeps the pointer: read it in the call that needs it and keep no copy.
 @safe
 struct Owned: ~Copyable {
     let pointer: OpaquePointer

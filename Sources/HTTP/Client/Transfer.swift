@@ -83,7 +83,7 @@ final class Transfer {
 }
 
 /// Passes the bytes that libcurl received to the transfer; libcurl ends the transfer unless it takes them all.
-private func lend(
+private func pass(
     _ bytes: UnsafeMutablePointer<CChar>?,
     count: Int,
     context: UnsafeMutableRawPointer?,
@@ -102,7 +102,7 @@ private func receiveHeaderLine(
     count: Int,
     context: UnsafeMutableRawPointer?
 ) -> Int {
-    unsafe lend(bytes, count: size * count, context: context) { $0.receive(headerLine: $1) }
+    unsafe pass(bytes, count: size * count, context: context) { $0.receive(headerLine: $1) }
 }
 
 private func receiveBody(
@@ -111,5 +111,5 @@ private func receiveBody(
     count: Int,
     context: UnsafeMutableRawPointer?
 ) -> Int {
-    unsafe lend(bytes, count: size * count, context: context) { $0.receive(body: $1) }
+    unsafe pass(bytes, count: size * count, context: context) { $0.receive(body: $1) }
 }

@@ -185,8 +185,8 @@ package enum NewLogError: Error, Sendable, CustomStringConvertible {
         case .file(let error): error.description
         case .signing(let reason): reason
         case .nothingSigned:
-            "No checkpoint of another name is known, in the database or in the checkpoint file: there is nothing to begin "
-                + "anew. A first log begins by itself."
+            "No checkpoint of another name is known, in the database or in the checkpoint file, so no log can begin again. "
+                + "A first log begins by itself."
         case .nameUsed(let origin):
             "Checkpoints of this database were signed as \(origin) already; a log begins again under a name that was "
                 + "never used."

@@ -20,7 +20,7 @@ extension LedgerSchema {
         "CREATE INDEX app_attest_keys_by_day ON app_attest_keys (used_day)",
         """
         CREATE TABLE spent_integrity_tokens (
-            -- Requests with a token of Play Integrity, each of which counts once. Deleted after 15 minutes.
+            -- Requests with a token of Play Integrity; each counts once. Deleted after 15 minutes.
             request_key BLOB PRIMARY KEY,           -- SHA-256 of package name and request hash
             spent_at BIGINT NOT NULL
         ) WITHOUT ROWID

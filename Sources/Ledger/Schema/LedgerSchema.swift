@@ -278,7 +278,7 @@ package enum LedgerSchema {
         CREATE TABLE transaction_records (
             -- What a store reports of the transactions of a subscription. Google Play reports none.
             subscription BLOB NOT NULL,
-            transaction_key BLOB NOT NULL,          -- stands for the transaction ID
+            transaction_key BLOB NOT NULL,          -- the pseudonym of the transaction ID
             record TEXT NOT NULL,                   -- JSON: the part that decisions need
             PRIMARY KEY (subscription, transaction_key)
         ) WITHOUT ROWID

@@ -93,7 +93,7 @@ extension StoreError: CustomStringConvertible {
         switch self {
         case .unavailable: "The store does not answer."
         case .rateLimited: "The store limits how often it is asked."
-        case .budgetSpent: "So many questions to the store are not allowed in so short a time."
+        case .budgetSpent: "The service's own budget of requests to the store is used up; wait, then ask again."
         case .notFound(let code): "The store knows nothing by that id (code \(code))."
         case .credentialsRefused:
             "The store refuses our credentials: check the key's id, its issuer, the app's bundle id and the clock."

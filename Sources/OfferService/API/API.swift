@@ -113,7 +113,7 @@ package final class API: Responder {
         return caller.role != .app
     }
 
-    /// Has the committer take the requests that an event loop has handed over in the turn that ends.
+    /// Has the committer take the requests that an event loop submitted in the turn that ends.
     package func turnEnded() {
         signatures.signer.turnEnded()
     }

@@ -44,7 +44,7 @@ enum EventBody {
 }
 
 extension EventDetails {
-    /// Writes which offer of which app it is about.
+    /// Writes the offer and the app that it is about.
     func writeOffer(in catalog: Catalog, to writer: inout JSONWriter) {
         writer.optional("offerType", offerType)
         writer.optional("store", store?.recordName)

@@ -37,7 +37,7 @@ package struct EventCursor: Hashable, Sendable, CustomStringConvertible {
 
     private static let markBytes = 16
 
-    /// The form that callers hand back.
+    /// The form that callers send back.
     package var description: String { mark.map { "\(index)-\($0)" } ?? String(index) }
 
     /// The first 8 bytes, in hexadecimal, of an entry's leaf hash: another log's entry of that index has another.

@@ -12,7 +12,7 @@ package final class Health: CommitObserver {
         var isStopping = false
         /// How many reads of callers and key states have failed since the last success.
         var failedLooks = 0
-        /// When the last reload was refused, and because of which parts; `nil` if it was not refused.
+        /// When the last reload was refused, and the parts that caused it; `nil` if it was not refused.
         var refusedReload: (at: Timestamp, parts: [ConfigurationPart])?
         /// Whether another instance has begun an epoch of customers' ids that this one has not read.
         var hasOutdatedSecret = false

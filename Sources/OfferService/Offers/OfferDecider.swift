@@ -139,7 +139,7 @@ package final class OfferDecider: Sendable {
 }
 
 extension Caller {
-    /// Refuses who may not ask for offers of the app, or says what is not theirs to say.
+    /// Refuses a caller that may not ask for offers of the app, or that states what only a backend may state.
     ///
     /// `app` is the ledger's name of what the request calls `named`.
     func authorize(_ app: AppName, named: NamedApp, assertions: [String]) throws(Refusal) {

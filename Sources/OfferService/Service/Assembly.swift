@@ -60,8 +60,8 @@ struct Assembly: Sendable {
         return [
             Obstacle(
                 "app-store-roots",
-                "\(Setting.appStoreRoots.flag) has roots trusted beside Apple's: who has their keys can forge what the App "
-                    + "Store signs and what App Attest attests. That is for tests only."
+                "\(Setting.appStoreRoots.flag) adds roots to Apple's: the owners of their keys can forge what the App Store "
+                    + "signs and what App Attest attests. Use it for tests only."
             )
         ]
     }

@@ -43,8 +43,8 @@ def responder(url):
 def policy():
     """A policy with a notice, which makes up a third of Apple's leaf certificate."""
     notice = (
-        "This certificate was made for a test and is trusted by nobody but that test. Whoever finds it anywhere else "
-        "may be sure that something went wrong, and should look for a setting that names a different trust anchor than "
+        "This certificate was made for a test and is trusted by that test alone. If you find it anywhere else, "
+        "something went wrong: look for a setting that names a different trust anchor than "
         "the one that ships with the service. It is as long as this to be as long as a real one."
     )
     information = x509.PolicyInformation(POLICY, [x509.UserNotice(None, notice), "http://127.0.0.1/policy"])

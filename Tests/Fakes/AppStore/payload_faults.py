@@ -54,7 +54,7 @@ PAYLOAD_FAULTS = {
     "otherEnvironment": (other_environment, "Sandbox instead of Production, or the other way round"),
     "xcode": (in_environment("Xcode"), "of the environment Xcode, by the right chain"),
     "localTesting": (in_environment("LocalTesting"), "of the environment LocalTesting, by the right chain"),
-    "unknownEnvironment": (in_environment("Moon"), "of an environment nobody knows"),
+    "unknownEnvironment": (in_environment("Moon"), "of an unknown environment"),
     "signedLongAgo": (signed_at(-400 * DAY_MILLISECONDS), "signed 400 days earlier"),
     "signedTomorrow": (signed_at(DAY_MILLISECONDS), "signed a day later"),
     "noSignedDate": (without_signed_date, "not dated"),

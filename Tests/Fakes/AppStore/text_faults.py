@@ -136,7 +136,7 @@ TEXT_FAULTS = {
     "algorithmES384": (algorithm_named("ES384"), "alg ES384 over an ES256 signature"),
     "noAlgorithm": (no_algorithm, "no alg"),
     "noCertificates": (no_certificates, "no x5c"),
-    "criticalHeader": (critical_header, "a critical header nobody knows"),
+    "criticalHeader": (critical_header, "an unknown critical header"),
     "repeatedHeaderMember": (repeated_header_member, "alg twice in the header"),
     "base64urlCertificates": (base64url_certificates, "x5c in base64url"),
     "certificateNotBase64": (certificate_not_base64, "the first certificate is no Base64"),

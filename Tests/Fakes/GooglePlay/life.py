@@ -63,7 +63,7 @@ class Life:
     def cancel(self, purchase, at, by="user", survey=None):
         """Runs to its end and no further. The survey: members of cancelSurveyResult."""
         if by not in CANCELLATIONS:
-            raise ValueError(f"nobody {by!r} cancels; there are {', '.join(CANCELLATIONS)}")
+            raise ValueError(f"{by!r} cannot cancel; expected one of {', '.join(CANCELLATIONS)}")
         for item in purchase.items:
             item.renews = False
         context = {"cancelTime": at} | ({"cancelSurveyResult": survey} if survey else {}) if by == "user" else {}

@@ -124,7 +124,7 @@ TOKEN_FAULTS = {
     "noAudience": (with_claims(lambda claims: {"aud": None}), "no audience"),
     "otherEmail": (
         with_claims(lambda claims: {"email": "pubsub-push@other-project.iam.gserviceaccount.com"}),
-        "the e-mail of somebody else's service account",
+        "the e-mail of another service account",
     ),
     "noEmail": (with_claims(lambda claims: {"email": None}), "no e-mail"),
     "unverifiedEmail": (with_claims(lambda claims: {"email_verified": False}), "the e-mail is not verified"),
@@ -143,7 +143,7 @@ TOKEN_FAULTS = {
     "unknownKey": (with_header(kid="f" * 40), "kid names no key"),
     "noKeyID": (with_header(kid=None), "no kid"),
     "keyIDNotText": (with_header(kid=7), "kid is a number"),
-    "criticalHeader": (with_header(crit=["unheardOf"], unheardOf=1), "a critical header nobody knows"),
+    "criticalHeader": (with_header(crit=["unheardOf"], unheardOf=1), "an unknown critical header"),
     "noAlgorithm": (with_header(alg=None), "no alg"),
     "ofStranger": (of_stranger, "signed with another key under the right kid"),
     "embeddedKey": (embedded_key, "signed with another key, which the header shows"),

@@ -69,7 +69,7 @@ struct EarlyRenewalTests {
                 source: .notification
             ),
             EarlyRow(
-                testDescription: "also when the transaction is signed anew in the period",
+                testDescription: "also when the transaction is signed again in the period",
                 transactions: [try before(), try renewed(signedAt: later)],
                 renewal: try off(charged),
                 statedAt: charged,

@@ -204,7 +204,7 @@ struct FactsTableTests {
     }
 
     @Test(arguments: try rows())
-    func `draws the same from all ways together as from the one that shows most`(row: FactsRow) throws {
+    func `concludes the same from all ways together as from the one that shows most`(row: FactsRow) throws {
         let together = row.customer.signed.merged(with: row.customer.notified).merged(with: row.customer.api)
         let context = EvaluationContext(facts: try together.facts(), now: RuleRow.now)
         let best = EvaluationContext(facts: try row.customer.api.facts(), now: RuleRow.now)

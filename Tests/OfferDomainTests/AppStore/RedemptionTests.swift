@@ -157,7 +157,7 @@ struct RedemptionTests {
                 refund: Refund(at: .ago(days: 3))
             ),
             RedemptionRow(
-                testDescription: "so does one of which a later period was refunded",
+                testDescription: "so does one with a later period refunded",
                 transactions: returnedLater,
                 expected: [(1, 1, .converted(at: .ago(days: 50)))],
                 refund: Refund(at: .ago(days: 4))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import OfferDomain
 
-/// Rules over what SDKs hand over, and uses of offers of types that came later.
+/// Rules over what SDKs report, and uses of offers of types that came later.
 struct SDKRuleTests {
     private static let advice =
         "; send signedTransactions or a transactionId (at Google Play, purchaseTokens), or as a backend "

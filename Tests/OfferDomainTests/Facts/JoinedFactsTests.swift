@@ -7,7 +7,7 @@ import Testing
 /// What is known of one customer in two stores, put together.
 struct JoinedFactsTests {
     /// The states of a subscription in a store, by a short name.
-    private static let stands: [(name: String, facts: CustomerFacts)] = {
+    private static let states: [(name: String, facts: CustomerFacts)] = {
         func facts(_ status: SubscriptionStatus?, endedDaysAgo days: Int?) -> CustomerFacts {
             var facts = CustomerFacts()
             facts.hasSubscription = true
@@ -25,7 +25,7 @@ struct JoinedFactsTests {
     }()
 
     private static func facts(_ name: String) throws -> CustomerFacts {
-        try #require(stands.first { $0.name == name }).facts
+        try #require(states.first { $0.name == name }).facts
     }
 
     /// What "lapsed for 30 days" and "is active" answer for a customer with these states in two stores.
@@ -89,7 +89,7 @@ struct JoinedFactsTests {
     /// Facts of one store; each of them may become too old.
     private static func some(_ random: inout SplitMix) -> CustomerFacts {
         guard !random.chance(in: 5) else { return CustomerFacts() }
-        var facts = stands[Int.random(in: 1..<stands.count, using: &random)].facts
+        var facts = states[Int.random(in: 1..<states.count, using: &random)].facts
         facts.autoRenews = .stated(random.chance(in: 2))
         facts.ownership = .stated(random.pick(Ownership.allCases))
         facts.offersUsed = .stated(random.chance(in: 2) ? [] : [OfferUse(type: .promotional)])
@@ -152,7 +152,7 @@ struct JoinedFactsTests {
 
     @Test
     func `while a store may still report more, only what is certain decides`() throws {
-        for (name, facts) in Self.stands {
+        for (name, facts) in Self.states {
             let context = EvaluationContext.about { $0.facts = facts.open(at: RuleRow.now) }
             let active = Rule.status(in: [.active]).evaluate(in: context).answer
             #expect(active == (name == "active" ? .met : .undecided), "\(name)")

@@ -40,7 +40,7 @@ struct FactsReaderTests {
     }
 
     @Test
-    func `reads what SDKs hand over`() throws {
+    func `reads what SDKs report`() throws {
         let json = #"{"isActive": false, "expiresAt": 1769904000000, "renewsTo": "com.example.basic"}"#
         let (facts, faults) = try read(json)
         #expect(faults.isEmpty)

@@ -58,7 +58,7 @@ private let rows = [
         pointers: []
     ),
     RefusalRow(
-        testDescription: "nobody",
+        testDescription: "an unknown caller",
         caller: "nobody",
         status: 401,
         problem: "unauthenticated",
@@ -115,7 +115,7 @@ private let rows = [
         pointers: ["/signedAppTransaction"]
     ),
     RefusalRow(
-        testDescription: "an app transaction that nobody signed",
+        testDescription: "an unsigned app transaction",
         members: #""signedAppTransaction": "eyJ.eyJ.eyJ""#,
         status: 400,
         problem: "invalid-signed-data",

@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(arguments: [(read: 30, handed: 48), (read: 90, handed: 60), (read: 48, handed: 48), (read: 200, handed: 90)])
-    func `what is handed over while it is being read is neither missing nor there twice`(
+    func `entries that arrive while they are being read are neither missing nor repeated`(
         read: Int,
         handed: Int
     ) async throws {
@@ -188,7 +188,7 @@ import Testing
         #expect(recorder.lines == [], "there is nothing to warn of")
     }
 
-    @Test func `what is handed over when a run is full is read once that is stored`() async throws {
+    @Test func `entries that arrive when a run is full are read once the run is stored`() async throws {
         let log = try RandomLog(seed: 32)
         try log.grow(by: 60)
         try await withIndexer(over: log, AuditIndexFormat(entriesPerRun: 64)) { index, fresh async throws in

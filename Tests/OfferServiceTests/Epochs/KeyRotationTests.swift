@@ -135,18 +135,18 @@ import Testing
             "INSERT INTO customer_attributes VALUES (?, '{}', 1, 2, 3, '{}')"
         ),
         Row(
-            "a subscription that somebody has",
+            "a subscription with an owner",
             "SELECT subscription FROM subscription_holders",
             "INSERT INTO subscription_holders VALUES (?, 'account', x'05', 1)"
         ),
         Row(
-            "who has a subscription of the App Store",
+            "the owner of a subscription of the App Store",
             "SELECT subject FROM subscription_holders",
             "INSERT INTO subscription_holders VALUES (x'0C', 'account', ?, 1)",
             "INSERT INTO subscription_customers VALUES (?, 'app-store', x'0C')"
         ),
         Row(
-            "who has a subscription of Google Play",
+            "the owner of a subscription of Google Play",
             "SELECT subject FROM subscription_holders",
             "INSERT INTO subscription_holders VALUES (x'0C', 'account', ?, 1)",
             "INSERT INTO subscription_customers VALUES (?, 'google-play', x'0C')"

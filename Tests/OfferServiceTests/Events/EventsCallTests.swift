@@ -210,13 +210,13 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
     private static let lives = [
         Life(testDescription: "a use", purchases: { _ in }, state: "redeemed", events: ["offer.redeemed"]),
         Life(
-            testDescription: "a use that was paid back tells of its start first",
+            testDescription: "a refunded use reports its start first",
             purchases: { ($0.state, $0.revokedDaysAgo) = (.refunded, 0.1) },
             state: "undone",
             events: ["offer.redeemed", "offer.undone"]
         ),
         Life(
-            testDescription: "a use of which a part was paid back stays one",
+            testDescription: "a partly refunded use stays one",
             purchases: {
                 ($0.state, $0.revokedDaysAgo) = (.refunded, 0.1)
                 $0.latestTransaction = ["revocationType": "REFUND_PRORATED", "revocationPercentage": 33_333]
@@ -236,7 +236,7 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
             refundedPercentage: 100
         ),
         Life(
-            testDescription: "an end tells of its start first",
+            testDescription: "an end reports its start first",
             purchases: { ($0.state, $0.startedDaysAgo, $0.periodDays) = (.expired, 1, 0.8) },
             state: "notConverted",
             events: ["offer.redeemed", "offer.not_converted"]

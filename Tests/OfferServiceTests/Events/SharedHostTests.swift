@@ -7,7 +7,7 @@ import Testing
 @testable import Configuration
 @testable import OfferService
 
-/// Endpoints of one host, some of which do not answer.
+/// Endpoints of one host; some do not answer.
 @Suite(.overSQLite) struct SharedHostTests {
     private static func endpoints(_ origin: String) -> String {
         let paths = ["slow", "slower", "quick"]

@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test func `refuses what is not in the catalog, and who may not ask`() async throws {
+    @Test func `refuses offers outside the catalog, and callers that may not ask`() async throws {
         try await withFakePlay(.inProcess) { world in
             for (old, new, pointer) in [
                 (FakeGooglePlay.firstApp, "com.example.none", "/packageName"), ("premium", "basic", "/productId"),

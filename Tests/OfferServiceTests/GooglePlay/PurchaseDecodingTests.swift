@@ -7,7 +7,7 @@ import Testing
 
 /// What is read of an answer about a purchase, and what is refused.
 struct PurchaseDecodingTests {
-    @Test func `reads every item, and all that facts are drawn from`() throws {
+    @Test func `reads every item, and everything that facts need`() throws {
         let purchase = try PlaySample(
             "ACTIVE",
             .init {

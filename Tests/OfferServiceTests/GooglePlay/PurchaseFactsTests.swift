@@ -195,7 +195,7 @@ struct PurchaseFactsTests {
             lapsed: .undecided
         ),
         Row(
-            "a state that nobody knows",
+            "an unknown state",
             PlaySample("HIBERNATING", item(-12, renews: true)),
             nil,
             ends: -12,

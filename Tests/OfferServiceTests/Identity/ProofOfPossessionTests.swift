@@ -177,7 +177,7 @@ struct ProofOfPossessionTests {
         },
         Row("no ath", "proof-claim-missing") { proof, _ in proof.with("ath", nil) },
         Row("for another token", "proof-other-token") { proof, _ in proof.with("ath", #""AAAA""#) },
-        Row("a nonce that nobody gave", "proof-nonce-unknown") { proof, _ in proof.with("nonce", #""AAAA""#) },
+        Row("a nonce that was not given", "proof-nonce-unknown") { proof, _ in proof.with("nonce", #""AAAA""#) },
     ]
 
     @Test func `refuses each fault of a proof`() async throws {

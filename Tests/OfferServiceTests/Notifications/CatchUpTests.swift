@@ -251,7 +251,7 @@ extension CatchUpTally {
             pauses: 0
         ),
         Trouble(
-            testDescription: "an app that nobody knows",
+            testDescription: "an unknown app",
             misbehaviour: .error(4_040_003),
             times: nil,
             obstacle: "app-unknown",

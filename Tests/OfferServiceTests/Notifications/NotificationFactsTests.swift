@@ -160,7 +160,7 @@ private let rows = [
         then: [("grace", granted), ("running", refused)]
     ),
     FactsRow(
-        "a type that nobody knows",
+        "an unknown type",
         .init("SUBSCRIPTION_PAUSED", "BY_THE_MOON", .init(.notRenewing)),
         then: [("stay", granted), ("running", granted)]
     ),

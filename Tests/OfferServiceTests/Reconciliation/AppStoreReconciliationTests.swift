@@ -73,8 +73,8 @@ private func bought(
 
 private let rows = [
     Row("a use that was granted to the account", [.to(anna)], [bought()], ["redeemed grant"]),
-    Row("a use that nobody granted", [], [bought()], ["redeemed none"]),
-    Row("a grant to somebody else is none", [.to(bert)], [bought()], ["redeemed none"]),
+    Row("a use without a grant", [], [bought()], ["redeemed none"]),
+    Row("a grant to another customer is none", [.to(bert)], [bought()], ["redeemed none"]),
     Row(
         "a grant for the subscription, and to a different account than bought",
         [.to(bert, chain: firstChain)],
@@ -89,7 +89,7 @@ private let rows = [
         ["redeemed other-account"]
     ),
     Row(
-        "a purchase that names nobody",
+        "a purchase that names no account",
         [.to(bert, chain: firstChain)],
         [bought(by: nil)],
         ["redeemed grant"]
@@ -153,7 +153,7 @@ private let rows = [
         ["undone grant"]
     ),
     Row(
-        "money paid back to whom nobody granted",
+        "money paid back without a grant",
         [],
         [bought(firstChain, .refunded) { $0.revokedDaysAgo = 0.1 }],
         [

@@ -43,10 +43,10 @@ private struct Row: Sendable, CustomTestStringConvertible {
 
 private let rows = [
     Row("a use that was authorized", [("anna", 3)], [.init(customer: "anna")], ["redeemed grant"]),
-    Row("a use that nobody was asked about", [], [.init(customer: "anna")], ["redeemed none"]),
-    Row("one that names nobody", [("anna", 3)], [.init()], ["redeemed none"]),
+    Row("a use without an authorization", [], [.init(customer: "anna")], ["redeemed none"]),
+    Row("one that names no account", [("anna", 3)], [.init()], ["redeemed none"]),
     Row("another customer's authorization is none", [("bert", 3)], [.init(customer: "anna")], ["redeemed none"]),
-    Row("its mark on a purchase that names nobody", [("anna", 3)], [.init(mark: 0)], ["redeemed grant"]),
+    Row("its mark on a purchase that names no account", [("anna", 3)], [.init(mark: 0)], ["redeemed grant"]),
     Row("a mark that was passed on", [("anna", 3)], [.init(customer: "bert", mark: 0)], ["redeemed other-account"]),
     Row(
         "a mark that was passed on to the same person",
@@ -62,7 +62,7 @@ private let rows = [
         ["redeemed other-account", "redeemed none"]
     ),
     Row(
-        "a change of plan by somebody else",
+        "a change of plan by another customer",
         [("anna", 3)],
         [.init(customer: "anna", offer: "trial-7d", daysAgo: 9), .init(customer: "bert", linked: "purchase-0")],
         ["redeemed none"]

@@ -116,7 +116,7 @@ import Testing
         Row("a locale in other letters", ["userLocale": "DE_at"], "promotionalOffer", Shown.onceInGerman),
         Row("a locale without a message", ["userLocale": "de-DE"], "promotionalOffer", Shown.once),
         Row("a product without an offer", ["productId": "com.example.weekly"], "message", Shown.weekly),
-        Row("a product that nobody knows", ["productId": "gone"], "message", Shown.anything),
+        Row("an unknown product", ["productId": "gone"], "message", Shown.anything),
         Row("the same in German", ["productId": "gone", "userLocale": "de-CH"], "message", Shown.anythingInGerman),
         Row("a product whose offer needs facts", ["productId": "com.example.yearly"], "promotionalOffer", Shown.once),
     ]

@@ -117,7 +117,7 @@ struct SealWatchTests {
         }
     }
 
-    @Test func `a clock that is drawn to the right time does not seal`() async throws {
+    @Test func `a clock that is slewed to the right time does not seal`() async throws {
         try await withWatch { service, watch, clockState async throws in
             for _ in 0..<20 {
                 service.clock.advance(seconds: 1)

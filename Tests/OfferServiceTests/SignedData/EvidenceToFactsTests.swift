@@ -38,7 +38,7 @@ struct EvidenceToFactsTests {
     }
 
     @Test
-    func `draws facts and redemptions from what a device sends`() throws {
+    func `derives facts and redemptions from what a device sends`() throws {
         let evidence = try reader.evidence(
             transactions: [lapsed.transaction.jws],
             renewalInfos: [lapsed.renewal.jws],

@@ -136,8 +136,8 @@ struct AppStoreLoopbackTests {
         Row("a large head", .oversizedHead, "unavailable"),
         Row("a bomb", .gzipBomb, "bad-answer"),
         Row("another content type", .wrongContentType, nil),
-        Row("members that nobody knows", .extraMembers, nil),
-        Row("values that nobody knows", .unknownValues, nil),
+        Row("unknown members", .extraMembers, nil),
+        Row("unknown values", .unknownValues, nil),
         Row("goes away", .goAway, nil),
     ]
 

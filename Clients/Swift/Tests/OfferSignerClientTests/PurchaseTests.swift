@@ -5,7 +5,7 @@ import OfferSignerClient
 import StoreKit
 import Testing
 
-/// What StoreKit is given, recorded by the stub module that stands in for it.
+/// What StoreKit is given, recorded by the stub module that replaces it.
 @MainActor
 struct PurchaseTests {
     private let product = Product(id: "com.example.pro.monthly")

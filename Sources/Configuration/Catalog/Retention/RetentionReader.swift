@@ -64,7 +64,7 @@ final class RetentionReader {
         let message = readRequiredMessage(&reader)
         reader.finish()
         if value.object?["appStore"] == nil {
-            mismatches.add(member, "stands without appStore; the App Store shows its own offers alone")
+            mismatches.add(member, "needs appStore beside it; the App Store shows only its own offers")
         }
         if let message, let offer = listed?.first(where: { $0.appStore != nil }) {
             offers.append(RetentionOffer(offer: offer, message: message))

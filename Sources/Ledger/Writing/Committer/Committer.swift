@@ -74,7 +74,7 @@ package final class Committer: Sendable {
         open = database.open
     }
 
-    /// The same, for a database of which only the opener is given.
+    /// The same, for a database that is given by its opener alone.
     package convenience init(
         clock: WallClock,
         observer: any CommitObserver,

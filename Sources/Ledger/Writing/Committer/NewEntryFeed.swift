@@ -43,14 +43,14 @@ package struct EntryBuffer: Sendable {
     }
 }
 
-/// Hands newly durable entries to the follower of the log, so that it need not read what was just written.
+/// Passes newly durable entries to the follower of the log, so that it need not read what was just written.
 ///
 /// Entries wait until there are enough, since to take one alone costs far more than a share of many. Entries of other
 /// instances come with them, as they were added to the tree. Two kinds do not come this way: those of other instances
 /// after an error, and those beyond ``mostBytes``. The follower sees gaps by the indices and reads them from the log.
 /// It also reads there what waits here for long.
 package final class NewEntryFeed: Sendable {
-    /// Entries of one transaction beyond this many bytes are not handed over.
+    /// Entries of one transaction beyond this many bytes are not passed on.
     package static let mostBytes = 1 << 20
     /// Fewer entries than this wait for more.
     package static let fewest = 48
@@ -69,17 +69,17 @@ package final class NewEntryFeed: Sendable {
     /// A feed without a follower.
     package init() {}
 
-    /// Hands over the entries that come from now on.
+    /// Passes on the entries that come from now on.
     package func follow(_ follower: @escaping Follower) {
         state.withLock { $0.follower = follower }
     }
 
-    /// Hands over nothing more, and forgets what waits.
+    /// Passes on nothing more, and forgets what waits.
     package func stopFollowing() {
         state.withLock { $0 = State() }
     }
 
-    /// Hands over durable entries and those that wait, or lets them wait too.
+    /// Passes on durable entries and those that wait, or lets them wait too.
     package func add(_ entries: EntryBuffer) {
         guard !entries.isEmpty else { return }
         state.withLock { state in

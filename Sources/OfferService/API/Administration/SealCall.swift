@@ -79,13 +79,13 @@ struct SealCall: Sendable {
 }
 
 extension Caller {
-    /// Refuses who may not read what is on record.
+    /// Refuses a caller that may not read the records.
     func requireReading() throws(Refusal) -> Caller {
         guard role.mayReadRecords else { throw .caller(.roleNotAllowed(role)) }
         return self
     }
 
-    /// Refuses who may not act on keys and seals.
+    /// Refuses a caller that may not act on keys and seals.
     func requireActing() throws(Refusal) -> Caller {
         guard role.mayAct else { throw .caller(.roleNotAllowed(role)) }
         return self

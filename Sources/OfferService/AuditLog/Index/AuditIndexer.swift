@@ -165,7 +165,7 @@ private final class IndexerWork {
         try storeFullTail()
         guard let next = index.nextEntry else { return false }
         return try reading { () throws(AuditReadError) in
-            // The newest entries are lent for the adding alone: a database may let us wait.
+            // The newest entries are borrowed for the adding alone, because a database may let us wait.
             let page = try runs.page(from: next)
             try index.add(page)
             return !page.isEmpty

@@ -123,7 +123,7 @@ function asTable(series, step) {
 /**
  * A figure of how often keys were used; `keys` as /v1/audit/summary has them, `link` gives the address of a bar.
  *
- * It is drawn anew when its width changes, so that its text keeps its size.
+ * It is drawn again when its width changes, so that its text keeps its size.
  */
 export function usageChart({ keys, from, until, step, link }) {
   const series = keys.map(({ key, counts }) => ({ key, buckets: buckets(counts, from, until, step) }));

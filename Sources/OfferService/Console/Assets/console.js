@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page: who is signed in, which view is shown, and what stands above every view.
+// The page: who is signed in, which view is shown, and what is above every view.
 
 import { showSeal } from "./actions.js";
 import { customers } from "./customers.js";

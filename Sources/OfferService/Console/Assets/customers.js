@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds what is on record of a customer whose name somebody knows. The name goes to the service in a body, and nowhere else.
+// Finds the records of a customer whose name the person knows. The name goes to the service in a body, and nowhere else.
 
 import { announce, element, field, notice, paragraph, replace, table, value } from "./elements.js";
 import { entryTable } from "./entries.js";

@@ -61,7 +61,7 @@ async function download(query, format, messages, signal) {
   }
 }
 
-// The service looks at so many entries for one answer; while it has found nothing and has more, it is asked on.
+// The service looks at a limited number of entries for one answer. While it has found nothing and has more, the page asks on.
 async function firstPage(query, signal) {
   let cursor = query.get("cursor");
   for (;;) {

@@ -8,7 +8,7 @@ import { isSigned, Mismatch, obstacle, parseCheckpoint, parseVerifierKey } from 
 import { getJSON, getText } from "./service.js";
 import { ago, formatted } from "./times.js";
 
-// Beside searches that somebody saves, the only thing that this page writes to the disk: a public key.
+// Apart from saved searches, the only thing that this page writes to the disk: a public key.
 const stored = "offer-signer.pinned-log-key";
 
 /** The pinned verifier key; null if there is none. */

@@ -124,7 +124,7 @@ function reports(pasted) {
   return bodies.map((body) => ({ ...body, ...more }));
 }
 
-/** Asks; the service takes so many questions a second, and a batch may have more. */
+/** Asks; the service limits lookups per second, and a batch may have more. */
 async function ask(body) {
   for (let tries = 0; ; tries += 1) {
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keys, callers, apps and offers are called, to suggest while somebody types, and after a slip.
+// What keys, callers, apps and offers are called, to suggest while a person types, and after a slip.
 
 import { element } from "./elements.js";
 import { getJSON } from "./service.js";
@@ -45,7 +45,7 @@ function distance(one, other) {
   return row[other.length];
 }
 
-/** The known name that somebody probably meant; null if none is like it. */
+/** The known name that the person probably meant; null if none is like it. */
 export function nearest(text, names) {
   const wanted = text.toLowerCase();
   const near = names

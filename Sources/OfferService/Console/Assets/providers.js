@@ -23,7 +23,7 @@ function leave(address) {
 }
 
 function begin(name) {
-  // The provider sends the browser back to the page without what stands after #.
+  // The provider sends the browser back to the page without what is after #.
   sessionStorage.setItem(route, location.hash);
   leave(`sign-in?provider=${encodeURIComponent(name)}`);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches that somebody keeps in this browser, by a name; the address of a page is one too.
+// Searches that a person keeps in this browser, by name; the address of a page is one too.
 
 import { announce, element, field, replace, value } from "./elements.js";
 import { changed, entriesLink } from "./query.js";

@@ -24,7 +24,7 @@ export function formatted(instant) {
 /** For an address, and for a call. */
 export const rfc3339 = (instant) => new Date(instant).toISOString();
 
-/** What somebody typed as a time, for an address: the service reads days and spans like -24h by itself. */
+/** What a person typed as a time, for an address: the service reads days and spans like -24h by itself. */
 export function typedTime(text) {
   const match = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(:\d\d)?$/.exec(text);
   return match ? `${match[1]}T${match[2]}${match[3] ?? ":00"}Z` : text;

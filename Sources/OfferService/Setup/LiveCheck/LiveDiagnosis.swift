@@ -75,7 +75,7 @@ struct LiveDiagnosis {
         }
         return [
             "The App Store does not say which of these is wrong:", keySuspect + ";",
-            "the issuer id \(key.issuerID): it stands above the list of keys on the same page;",
+            "the issuer id \(key.issuerID): it is above the list of keys on the same page;",
             bundle + ", which must be an app of the same account" + unlessUnapproved + ".",
         ]
     }

@@ -39,10 +39,10 @@ final class PostgreSQLResult {
 
     /// Calls `body` with the rows, one by one.
     func forEachRow(_ body: (borrowing Row) -> Void) {
-        let lent = Row(source: self)
+        let current = Row(source: self)
         for index in 0..<rowCount {
             row = Int32(index)
-            body(lent)
+            body(current)
         }
     }
 

@@ -29,8 +29,8 @@ enum CustomersCommand: Command {
 
         destroy-epoch ends an epoch for good, but not the one in force. It records that, has the ledger forget what was
         granted, linked and redeemed while the epoch was in force, then overwrites its file and removes it. From then on
-        nobody can tell which customers the epoch's pseudonyms stand for; what was granted under it counts against no
-        cap. That can't be undone. Remove it from the keys file afterwards; until then the service warns of it. The
+        the epoch's pseudonyms can't be linked to customers, and what was granted under it counts toward no cap. That
+        can't be undone. Remove it from the keys file afterwards; until then the service warns of it. The
         command cannot reach backups, snapshots and the spare blocks of an SSD: destroy those copies
         too. The running service stops using it within a second.
 

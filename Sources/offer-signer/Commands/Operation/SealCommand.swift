@@ -17,7 +17,7 @@ enum SealCommand: Command {
         Usage:
           offer-signer seal --reason TEXT
 
-        TEXT is 1 to \(SealReason.maximumBytes) printable ASCII characters, and stands in the audit log. The command needs nothing but the
+        TEXT is 1 to \(SealReason.maximumBytes) printable ASCII characters, and is recorded in the audit log. The command needs nothing but the
         database. No decision after its return leads to a signature; if a service runs, the command waits until
         that has recorded that its last signature is made, and says so.
 

@@ -23,7 +23,7 @@ enum CallersCommand: Command {
           offer-signer callers list [--format table]
           offer-signer callers revoke NAME [--key KEY_ID]
 
-        NAME is 1 to 64 of a-z 0-9 . _ -, and stands in every record.
+        NAME is 1 to 64 of a-z 0-9 . _ -, and is in every record.
         ROLE is app (a client on a customer's device), backend (the team's server; trusted in what it states
         about customers), auditor (reads the log) or admin (also acts on keys).
         Without --bundle the caller may ask for every app.

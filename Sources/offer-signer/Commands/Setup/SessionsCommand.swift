@@ -19,7 +19,7 @@ enum SessionsCommand: Command {
           offer-signer sessions end PERSON
 
         PERSON is console:NAME:PSEUDONYM, as list, the audit log and the console show it: NAME is the provider's in the
-        keys file, and PSEUDONYM stands for the person's account there. The time of session.begin in the audit log leads to
+        keys file, and PSEUDONYM represents the person's account there. The time of session.begin in the audit log leads to
         that account in the provider's log.
 
         end ends all sessions of the person, and is recorded in the audit log. Every instance ends them within five seconds.

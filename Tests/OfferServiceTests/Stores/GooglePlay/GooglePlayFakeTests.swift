@@ -178,8 +178,8 @@ struct GooglePlayFakeTests {
         Row("a proxy's 410", .status(410), "bad-answer"),
         Row("a proxy's 403", .status(403), "bad-answer"),
         Row("another content type", .wrongContentType, nil),
-        Row("members that nobody knows", .unknownMembers, nil),
-        Row("values that nobody knows", .unknownValues, nil),
+        Row("unknown members", .unknownMembers, nil),
+        Row("unknown values", .unknownValues, nil),
         Row("goes away", .goAway, nil),
     ]
 

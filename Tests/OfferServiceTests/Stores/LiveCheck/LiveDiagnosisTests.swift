@@ -244,7 +244,7 @@ struct DiagnosisRow: CustomTestStringConvertible, Sendable {
             saysNot: suspects
         ),
         DiagnosisRow(
-            testDescription: "nobody is reached",
+            testDescription: "no store is reached",
             entries: [App(production: .notReached(.cannotConnect), sandbox: .notReached(.connectTimeout))],
             verdict: .unreachable,
             says: [
@@ -265,7 +265,7 @@ struct DiagnosisRow: CustomTestStringConvertible, Sendable {
             says: ["production limits how often", "sandbox fails by itself", "500, code 5000001"]
         ),
         DiagnosisRow(
-            testDescription: "somebody else answers",
+            testDescription: "another server answers",
             entries: [App(production: .strange(status: 200, reason: "x"), sandbox: accepted)],
             verdict: .wrong,
             says: ["api.storekit.apple.com is not answered for by the App Store"]

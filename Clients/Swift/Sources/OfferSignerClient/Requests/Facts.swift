@@ -94,7 +94,7 @@ public struct Facts: Encodable, Hashable, Sendable {
 
     public init() {}
 
-    /// Facts of which some are set at once, as in `Facts { $0.status = .expired }`.
+    /// Facts with some members set at once, as in `Facts { $0.status = .expired }`.
     public init(_ set: (inout Facts) -> Void) {
         self.init()
         set(&self)

@@ -7,7 +7,7 @@ import Foundation
 public enum PurchaseAccount: Hashable, Sendable {
     /// StoreKit 2's `appAccountToken`.
     case appAccountToken(UUID)
-    /// StoreKit 1's `applicationUsername`, which is signed exactly as it stands.
+    /// StoreKit 1's `applicationUsername`, which is signed exactly as it is.
     case applicationUsername(String)
 
     /// The token as it is signed: in lowercase.

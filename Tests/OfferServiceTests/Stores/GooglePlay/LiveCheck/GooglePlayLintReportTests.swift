@@ -103,7 +103,7 @@ struct GooglePlayLintReportTests {
     }
 
     @Test
-    func `is good where there is nothing to mend`() async throws {
+    func `is good where there is nothing to fix`() async throws {
         let sample = try ListedSample()
         let listing = SettledListing(
             subscriptions: .success([try JSONDocument(listing: #"{"subscriptions":[\#(sample.subscription.json)]}"#)]),
