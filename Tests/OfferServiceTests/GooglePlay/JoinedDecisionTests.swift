@@ -278,7 +278,7 @@ extension JoinedDecisionTests {
 }
 
 /// `POST /v1/eligibility`, where an answer could mislead.
-@Suite(.overBothEngines) struct OutlookTests {
+@Suite(.overBothEngines) struct EligibilityPreviewTests {
     private static let anna = #""customerId": "anna", "facts": {"subscribedBefore": true}"#
 
     private func maximumAge(_ reply: Reply) -> Int? {
