@@ -85,7 +85,7 @@ package struct AuditQuery: Hashable, Sendable {
     package func matches(_ entry: JSONObject) -> Bool {
         guard !isExcluded(entry), hasReason(entry) else { return false }
         return fields.allSatisfy { field, wanted in
-            if field == .user, tellsOfTransfer(entry, wanted) { return true }
+            if field == .user, recordsTransfer(entry, wanted) { return true }
             if field == .caller, Self.countedCallers(entry).contains(where: { $0.string(equals: wanted) }) {
                 return true
             }
@@ -123,7 +123,7 @@ package struct AuditQuery: Hashable, Sendable {
 }
 
 /// Whether an entry records a transfer from or to the user, by the pseudonym or by its key.
-private func tellsOfTransfer(_ entry: JSONObject, _ user: String) -> Bool {
+private func recordsTransfer(_ entry: JSONObject, _ user: String) -> Bool {
     let ends = AuditQuery.transferEnds.compactMap { entry[$0] }
     if ends.isEmpty { return false }
     let key = AuditQuery.transferKey(ofUser: user)

@@ -117,7 +117,7 @@ package final class Membership: Sendable {
     }
 
     /// Makes the other instances reload their files, as this one has just done.
-    package func tellOthersToReload() {
+    package func requestReloadOfOthers() {
         let requested = Guarded<Int64?>(nil)
         committer.change { writer throws(LedgerError) in
             let generation = try writer.requestReload()

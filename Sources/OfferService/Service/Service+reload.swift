@@ -11,7 +11,7 @@ extension Service {
     /// Other instances that share the database reload too. Blocks the thread, which must not be one of Swift's shared
     /// pool, until the files are in force here and earlier reloads are done.
     package func reload() {
-        if reloading.run() { membership?.tellOthersToReload() }
+        if reloading.run() { membership?.requestReloadOfOthers() }
     }
 
     /// Only ``reloading`` may call it, which allows one reload at a time.

@@ -7,7 +7,7 @@ struct PostgreSQLSettings {
 
     func apply(encoding: String?) throws(StorageError) {
         guard encoding == "UTF8" else { throw .settingRefused(name: "server_encoding", value: encoding ?? "unknown") }
-        try tell()
+        try makeSettings()
         guard options.access == .readWrite else { return }
         try verify()
         try makeLock()
@@ -17,7 +17,7 @@ struct PostgreSQLSettings {
     ///
     /// Only a warning reports a commit that no standby has confirmed. If a writer's machine fails while the server
     /// reads a batch, the session does not count as idle; the server's keepalives detect that.
-    private func tell() throws(StorageError) {
+    private func makeSettings() throws(StorageError) {
         try connection.rows(
             SQL(
                 """

@@ -70,9 +70,9 @@ import Testing
             // Each must have looked once, to know what was asked for before.
             #expect(try await eventually { one.membership.gauges.contains { $0.samples.first?.value == 2 } })
             #expect(try await eventually { other.membership.gauges.contains { $0.samples.first?.value == 2 } })
-            one.membership.tellOthersToReload()
+            one.membership.requestReloadOfOthers()
             #expect(try await eventually { other.reloads.count == 1 })
-            other.membership.tellOthersToReload()
+            other.membership.requestReloadOfOthers()
             #expect(try await eventually { one.reloads.count == 1 })
             #expect(other.reloads.count == 1)
         }

@@ -344,7 +344,7 @@ extension Committer {
             keyUseGuard.follow(current.stops)
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
             observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
-            current.tell(observer)
+            current.report(to: observer)
             // No reference is kept here: each job is freed on the thread that made it.
             while let jobsOfThread = batch.popLast(), let own = outcomes.popLast() { jobsOfThread.resume(own) }
             newEntryFeed.add(current.newEntries)

@@ -143,7 +143,7 @@ extension LedgerWriter {
     }
 
     /// Reports to the observer what a transaction found, once it is durable.
-    package func tell(_ observer: some CommitObserver) {
+    package func report(to observer: some CommitObserver) {
         for use in newRedemptions where !use.isRefundAlone && !use.isCorrection { observer.recorded(use) }
         for finding in boughtWithoutOffer { observer.recorded(finding) }
         for redemption in redeemedClients { observer.recorded(redemption) }

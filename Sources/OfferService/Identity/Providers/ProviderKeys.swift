@@ -189,10 +189,10 @@ package final class ProviderKeys: Sendable {
             return (before, waiting.values.compactMap(\.continuation))
         }
         for continuation in waiting { continuation.resume() }
-        tell(source, outcome, before: before)
+        report(source, outcome, before: before)
     }
 
-    private func tell(
+    private func report(
         _ source: Source,
         _ outcome: Result<ProviderKeysEntry.Answered, ProviderFault>,
         before: ProviderFault?

@@ -112,21 +112,21 @@ package final class RevocationMonitor: Sendable {
         guard let (before, after) = change else { return }
         if after.state(at: unixSeconds) == .revoked {
             guard before.state(at: unixSeconds) != .revoked else { return }
-            tell(.error, "a certificate has been revoked; what is signed under it is refused", of: subject)
+            logChange(.error, "a certificate has been revoked; what is signed under it is refused", of: subject)
         } else if let failure = after.failure {
             guard before.failure != failure else { return }
-            tell(
+            logChange(
                 .warning,
                 "an OCSP responder does not say whether a certificate is good",
                 of: subject,
                 reason: failure
             )
         } else if before.failure != nil {
-            tell(.info, "an OCSP responder answers again", of: subject)
+            logChange(.info, "an OCSP responder answers again", of: subject)
         }
     }
 
-    private func tell(
+    private func logChange(
         _ level: LogLevel,
         _ message: StaticString,
         of subject: RevocationSubject,

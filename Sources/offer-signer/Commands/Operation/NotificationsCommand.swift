@@ -61,11 +61,11 @@ enum NotificationsCommand: Command {
                 wish,
                 progress: { tally in
                     progress.update(Int64(tally.read))
-                    tellProgress(tally)
+                    showProgress(tally)
                 },
                 done: { tally in
                     progress.end()
-                    tell(tally)
+                    show(tally)
                 }
             )
             return conclude(tallies)
@@ -102,13 +102,13 @@ enum NotificationsCommand: Command {
         )
     }
 
-    /// A sign of life, once in a while.
-    private static func tellProgress(_ tally: CatchUpTally) {
+    /// Says from time to time that the command is still running.
+    private static func showProgress(_ tally: CatchUpTally) {
         guard !Terminal.canShow, tally.read > 0, tally.read.isMultiple(of: 1000) else { return }
         Terminal.complain("\(place(tally)): \(tally.read) read so far")
     }
 
-    private static func tell(_ tally: CatchUpTally) {
+    private static func show(_ tally: CatchUpTally) {
         var line = "\(place(tally)): \(tally.read) sent since \(tally.span.since.rfc3339)"
         if tally.read == 0, tally.obstacle != nil { line = "\(place(tally)): nothing could be read" }
         if tally.read > 0 { line += "; \(tally.recorded) were missing, \(tally.repeated) known" }

@@ -60,7 +60,7 @@ enum RetentionCommand: Command {
             if !session.isRecorded {
                 Terminal.complain("there is no database at \(settings.database): no use of the key is recorded")
             }
-            report = try session.run(subject, minutes: minutes, everySeconds: seconds, news: tell)
+            report = try session.run(subject, minutes: minutes, everySeconds: seconds, news: show)
         } catch {
             throw CommandError(error)
         }
@@ -98,7 +98,7 @@ enum RetentionCommand: Command {
         }
     }
 
-    private static func tell(_ news: PerformanceTestSession.News) {
+    private static func show(_ news: PerformanceTestSession.News) {
         switch news {
         case .started(let requestID, let load):
             let load = load?.text.map { ": \($0)" } ?? ""
