@@ -41,7 +41,7 @@ def customers(path, count, days=365):
 
     Written are `grants`, `issued_grants` and `grants_per_day`, as a decision writes them on a server, and no entries of the
     audit log: `entry_index` names the first one. The log has a size of its own to grow by, and the service holds the two
-    against each other only where a customer or an epoch is looked up. In SQLite new grants are rows of `grants_by_time`, so
+    against each other only where a customer or a secret is looked up. In SQLite new grants are rows of `grants_by_time`, so
     `grant_offsets` is filled too, as if these had been: their offsets lead to no grant, and cost what others do.
     """
     connection = opened(path)

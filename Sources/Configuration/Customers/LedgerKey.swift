@@ -10,7 +10,7 @@ package enum LedgerKey {
     /// The length of a key.
     package static let byteCount = 18
 
-    /// The last bytes of each key of the secret with that check value; see ``CustomerEpoch/checkValue``.
+    /// The last bytes of each key of the secret with that check value; see ``SecretVersion/checkValue``.
     package static func tag(ofSecret checkValue: [UInt8]) -> [UInt8] {
         Array(checkValue.prefix(byteCount - digestBytes))
     }

@@ -8,11 +8,11 @@ package struct Pseudonym: Hashable, Sendable {
     package let ledgerKey: [UInt8]
     /// How records write it: `hmac:EPOCH:` and all 32 bytes in base64url without padding.
     package let recordText: [UInt8]
-    /// The same customer under the secrets of earlier epochs, the latest first; empty where there is but one.
+    /// The same customer under the earlier versions of the secret, the latest first; empty where there is but one.
     package var earlier: [Pseudonym] = []
 
     /// The name of the secret that it was made with.
-    package var epoch: String { String(text.split(separator: ":")[1]) }
+    package var secretVersion: String { String(text.split(separator: ":")[1]) }
 
     /// ``recordText`` as text.
     package var text: String { String(decoding: recordText, as: UTF8.self) }
@@ -26,13 +26,13 @@ package struct Pseudonym: Hashable, Sendable {
     /// Whether a text has the form of ``recordText``.
     package static func isRecordText(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        return parts.count == 3 && parts[0] == "hmac" && CustomerEpoch.isName(String(parts[1]))
+        return parts.count == 3 && parts[0] == "hmac" && SecretVersion.isName(String(parts[1]))
             && Base64.decodeURL(Array(parts[2].utf8))?.count == SHA256Digest.byteCount
     }
 }
 
 /// A secret under which customers' ids are kept, from one instant to another.
-package struct CustomerEpoch: Sendable {
+package struct SecretVersion: Sendable {
     /// What records call it.
     package let name: String
     private let key: HMACKey
@@ -52,13 +52,13 @@ package struct CustomerEpoch: Sendable {
         tag = LedgerKey.tag(ofSecret: checkValue)
     }
 
-    /// Whether a text may name an epoch: 1 to 16 ASCII letters or digits.
+    /// Whether a text may name a secret version: 1 to 16 ASCII letters or digits.
     package static func isName(_ text: String) -> Bool {
         (1...16).contains(text.utf8.count) && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 
     /// Whether the two are one secret under two names.
-    func hasSameSecret(as other: CustomerEpoch) -> Bool {
+    func hasSameSecret(as other: SecretVersion) -> Bool {
         let message = Array("\0same".utf8)
         return constantTimeEqual(key.authenticationCode(for: message), other.key.authenticationCode(for: message))
     }

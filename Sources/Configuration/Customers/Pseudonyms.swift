@@ -7,27 +7,27 @@ package import OfferDomain
 /// A class, because each request gets it several times and it never changes.
 package final class Pseudonyms: Sendable {
     /// The newest first: new data is kept under it; data that was kept under the others is still found.
-    package let epochs: [CustomerEpoch]
-    private let newest: CustomerEpoch
-    private let earlier: [CustomerEpoch]
-    /// Earlier epochs that are listed but whose files are gone, as they are after their secrets were destroyed.
+    package let versions: [SecretVersion]
+    private let newest: SecretVersion
+    private let earlier: [SecretVersion]
+    /// Earlier versions that are listed but whose files are gone, as they are after they were destroyed.
     package let gone: [String]
 
-    /// `earlier` and `gone` are of epochs before the newest, the latest first.
-    package init(_ newest: CustomerEpoch, earlier: [CustomerEpoch] = [], gone: [String] = []) {
+    /// `earlier` and `gone` are of secret versions before the newest, the latest first.
+    package init(_ newest: SecretVersion, earlier: [SecretVersion] = [], gone: [String] = []) {
         self.newest = newest
         self.earlier = earlier
         self.gone = gone
-        epochs = [newest] + earlier
+        versions = [newest] + earlier
     }
 
-    /// The name of the epoch in force; records carry it, so that a later secret is not mistaken for it.
-    package var epoch: String { newest.name }
+    /// The name of the secret version in force; records carry it, so that a later secret is not mistaken for it.
+    package var secretVersion: String { newest.name }
 
-    /// Whether anything may be kept under the secret of an earlier epoch.
-    package var hasEarlierEpochs: Bool { !earlier.isEmpty }
+    /// Whether anything may be kept under an earlier version of the secret.
+    package var hasEarlierVersions: Bool { !earlier.isEmpty }
 
-    /// A copy without epochs whose secrets were destroyed while they were loaded; the epoch in force always stays.
+    /// A copy without versions that were destroyed while they were loaded; the version in force always stays.
     package func without(_ destroyed: Set<String>) -> Pseudonyms {
         guard earlier.contains(where: { destroyed.contains($0.name) }) else { return self }
         return Pseudonyms(newest, earlier: earlier.filter { !destroyed.contains($0.name) }, gone: gone)
@@ -77,7 +77,7 @@ package final class Pseudonyms: Sendable {
         newest.taggedCode(use, message, in: app)
     }
 
-    /// The same under the secrets of earlier epochs, the latest first.
+    /// The same under the earlier versions of the secret, the latest first.
     package func earlierTaggedCodes(_ use: Use, _ message: [UInt8], in app: AppName) -> [[UInt8]] {
         earlier.map { $0.taggedCode(use, message, in: app) }
     }
@@ -85,7 +85,7 @@ package final class Pseudonyms: Sendable {
     /// The 32 bytes that stand for, or prove, a message that is of no app.
     package func code(_ use: Use, _ message: [UInt8]) -> [UInt8] { newest.code(use, message) }
 
-    /// The same under the secrets of earlier epochs, the latest first.
+    /// The same under the earlier versions of the secret, the latest first.
     package func earlierCodes(_ use: Use, _ message: [UInt8], in app: AppName) -> [[UInt8]] {
         earlier.map { $0.code(use, message, in: app) }
     }

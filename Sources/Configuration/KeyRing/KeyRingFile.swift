@@ -57,8 +57,8 @@ package struct KeyRingFile {
             return (keys, accounts, pseudonyms, readLog(&root, mismatches), connectKey, identity)
         }
         guard issues.isEmpty, let pseudonyms, let log else { throw ConfigurationError(issues + warnings) }
-        warnings += pseudonyms.gone.map { epoch in
-            let text = "the file of epoch \(epoch) is gone: if it was destroyed, take it from the list"
+        warnings += pseudonyms.gone.map { secretVersion in
+            let text = "the file of epoch \(secretVersion) is gone: if it was destroyed, take it from the list"
             return ConfigurationIssue(.warning, place: path, pointer: "/customerIds", text)
         }
         return KeyMaterial(

@@ -27,7 +27,11 @@ extension SubscriptionReport {
                 links.formUnion(SubscriptionLink.links(between: chain.bytes, and: keys.chainKey(of: other).bytes))
             }
         }
-        self.init(.appStore(evidence.history(keys: keys), bundleID), epoch: keys.epoch, catalog: catalog)
+        self.init(
+            .appStore(evidence.history(keys: keys), bundleID),
+            secretVersion: keys.secretVersion,
+            catalog: catalog
+        )
         self.links = links
         holders = Self.holders(evidence, keys, customers: customers)
         rotatedKeys = keys.rotatedKeys(of: evidence, customers)

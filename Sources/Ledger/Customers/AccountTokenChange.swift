@@ -62,8 +62,8 @@ package struct AccountTokenChange: Sendable {
         rotatedKeys = keys.rotatedKeys(of: [purchases, customer, token])
     }
 
-    /// The epoch of the secret that the three are made with.
-    var epoch: String { customer.epoch }
+    /// The version of the secret that the three are made with.
+    var secretVersion: String { customer.secretVersion }
 
     /// What the ledger records when the token is set; a later purchase would show the same.
     func report(at instant: Timestamp) -> SubscriptionReport {
@@ -71,7 +71,11 @@ package struct AccountTokenChange: Sendable {
             SubscriptionHolder(subscription: chain.bytes, kind: .customer, subject: customer.ledgerKey, since: nil),
             SubscriptionHolder(subscription: chain.bytes, kind: .account, subject: token.ledgerKey, since: instant),
         ]
-        var report = SubscriptionReport(.appStore(SubscriptionHistory(), bundleID), epoch: epoch, catalog: catalog)
+        var report = SubscriptionReport(
+            .appStore(SubscriptionHistory(), bundleID),
+            secretVersion: secretVersion,
+            catalog: catalog
+        )
         report.links = Set(holders.map { SubscriptionLink(subject: $0.subject, subscription: chain.bytes) })
         report.holders = holders
         report.rotatedKeys = rotatedKeys

@@ -5,7 +5,7 @@ package import Storage
 
 /// Which anonymous customers became which known ones, and which subscriptions moved from one account to another.
 ///
-/// A link leads one step, in both directions, and no further. With only one epoch of customer IDs, nothing is read for
+/// A link leads one step, in both directions, and no further. With only one secret of customer IDs, nothing is read for
 /// customers without a link: a filter in memory finds them. Used by one thread, inside an open transaction.
 package final class CustomerLinks {
     /// One end of a link, seen from the other.
@@ -143,7 +143,7 @@ package final class CustomerLinks {
 
     // MARK: - Writing
 
-    /// Customers have keys of several epochs, so another instance may move links to the keys in force.
+    /// Customers have keys of several secret versions, so another instance may move links to the keys in force.
     ///
     /// From then on the links of every customer are read, because the filter would not know of the move.
     func expectMoves() { mayMove = true }

@@ -26,8 +26,8 @@ package struct CustomerTransfer: Sendable {
     package let from: Pseudonym
     /// The known customer.
     package let to: Pseudonym
-    /// The epoch of the secret that both pseudonyms are made with.
-    package let epoch: String
+    /// The version of the secret that both pseudonyms are made with.
+    package let secretVersion: String
     /// The app that both are customers of.
     package let app: AppInStores
     /// Who reported it; the entry names the caller.
@@ -52,7 +52,7 @@ package struct CustomerTransfer: Sendable {
         let (pseudonyms, catalog) = (context.pseudonyms, context.catalog)
         from = pseudonyms.pseudonym(of: .anonymous(anonymousID), in: app.name)
         to = pseudonyms.pseudonym(of: .customer(customerID), in: app.name)
-        epoch = pseudonyms.epoch
+        secretVersion = pseudonyms.secretVersion
         self.app = app
         self.callerID = callerID
         self.catalog = catalog

@@ -32,8 +32,8 @@ package struct StoredNames: Hashable, Sendable {
 package struct AttributeChange: Sendable {
     /// The customer that the attributes belong to.
     package let user: Pseudonym
-    /// The epoch of the secret that the pseudonym is made with.
-    package let epoch: String
+    /// The version of the secret that the pseudonym is made with.
+    package let secretVersion: String
     /// The app that the customer is one of.
     package let app: AppInStores
     /// The caller that wants it; the entry names it.
@@ -52,8 +52,8 @@ package struct AttributeChange: Sendable {
         }
     }
 
-    package init(user: Pseudonym, epoch: String, app: AppInStores, callerID: CallerID, new: New?) {
-        (self.user, self.epoch, self.app) = (user, epoch, app)
+    package init(user: Pseudonym, secretVersion: String, app: AppInStores, callerID: CallerID, new: New?) {
+        (self.user, self.secretVersion, self.app) = (user, secretVersion, app)
         (self.callerID, self.new) = (callerID, new)
     }
 

@@ -21,8 +21,8 @@ package struct PseudonymizedName: Hashable, Sendable {
 package struct DecisionCustomer: Sendable {
     /// Each name once; the caller's own name for the customer comes first.
     package let names: [PseudonymizedName]
-    /// The epoch of the secret that makes the pseudonyms and all other keys of the request.
-    package let epoch: String
+    /// The version of the secret that makes the pseudonyms and all other keys of the request.
+    package let secretVersion: String
     /// The ledger's key of the account that purchases made with the grant will name; `nil` if they will name none.
     package let account: [UInt8]?
     /// The facts that a trusted caller stated; for an app, what it has proven about itself.
@@ -32,13 +32,13 @@ package struct DecisionCustomer: Sendable {
 
     package init(
         names: [PseudonymizedName],
-        epoch: String,
+        secretVersion: String,
         account: [UInt8]?,
         facts: SharedFacts,
         attributes: Attributes?
     ) {
         self.names = names
-        self.epoch = epoch
+        self.secretVersion = secretVersion
         self.account = account
         self.facts = facts
         self.attributes = attributes

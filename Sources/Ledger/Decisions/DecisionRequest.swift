@@ -86,8 +86,8 @@ package final class DecisionRequest: Sendable {
     /// `nil` if no trusted caller stated any.
     package var attributes: Attributes? { customer.attributes }
 
-    /// The epoch of the secret that makes the keys of the request.
-    package var epoch: String { customer.epoch }
+    /// The version of the secret that makes the keys of the request.
+    package var secretVersion: String { customer.secretVersion }
     /// The keys of the names and purchases that evidence shows.
     package var shownSubjects: [[UInt8]] { knowledge.shownSubjects }
     /// See ``DecisionCustomer/account``.

@@ -31,7 +31,8 @@ extension AuditEntry {
         case .boughtWithoutOffer(let finding, let namesGrant): details(of: finding, namesGrant)
         case .noise(let traffic): details(of: traffic)
         case .refusalsCounted(let refusals): details(of: refusals)
-        case .epochBegun(let epoch), .epochDestroyed(let epoch): [("epoch", .text(epoch))]
+        case .secretVersionBegun(let secretVersion), .secretVersionDestroyed(let secretVersion):
+            [("epoch", .text(secretVersion))]
         case .customerLookedUp(let app, let users, let caller): details(ofLookupIn: app, of: users, by: caller)
         case .notificationReceived(let receipt, let app, let name): details(of: receipt, app, name)
         case .redemption(let matched, let app, let namesGrant): details(of: matched, app, namesGrant)

@@ -69,18 +69,18 @@ package enum AuditEvent: Sendable {
     case noise(Counted<UnauthenticatedTraffic>)
     /// Refusals of apps that have no entry each, because there were too many.
     case refusalsCounted(Counted<CountedRefusal>)
-    /// From now on, customers' IDs are stored under the secret of this epoch.
-    case epochBegun(String)
-    /// The secret of this epoch was destroyed, so its pseudonyms can no longer be traced to customers.
-    case epochDestroyed(String)
+    /// From now on, customers' IDs are stored under this version of the secret.
+    case secretVersionBegun(String)
+    /// This version of the secret was destroyed, so its pseudonyms can no longer be traced to customers.
+    case secretVersionDestroyed(String)
     /// A caller asked for the pseudonyms of a known customer; `by` is `nil` for a command.
     case customerLookedUp(AppName, users: [Pseudonym], by: CallerID? = nil)
     /// A store sent a notification that was not known before.
     case notificationReceived(NotificationReceipt, StoreApp, AppName)
     /// A customer used an offer, or the result of a use is now known.
     ///
-    /// Here and below, a grant of an earlier epoch is not named: its own entry has that epoch's pseudonyms, which must
-    /// not be linked to a key in force.
+    /// Here and below, a grant under an earlier secret is not named: its own entry has pseudonyms of that secret,
+    /// which must not be linked to a key in force.
     case redemption(MatchedRedemption, AppName, namesGrant: Bool = true)
     /// No store has reported a use of a grant in time.
     case grantUnredeemed(UnredeemedGrant)
@@ -138,8 +138,8 @@ package enum AuditEvent: Sendable {
         case .recordsFetched: .auditFetch
         case .noise: .noise
         case .refusalsCounted: .refusals
-        case .epochBegun: .epochBegin
-        case .epochDestroyed: .epochDestroy
+        case .secretVersionBegun: .secretVersionBegin
+        case .secretVersionDestroyed: .secretVersionDestroy
         case .customerLookedUp: .customerLookup
         case .notificationReceived: .storeNotification
         case .redemption: .offerRedemption
@@ -169,7 +169,7 @@ package struct SignatureRecord: Sendable {
     package let denial: Decision?
     /// What a backend had stored before and the decision used.
     package let stored: StoredNames
-    /// False if it was granted in an earlier epoch: the grant's first entry has that epoch's pseudonyms.
+    /// False if it was granted under an earlier secret: the grant's first entry has pseudonyms of that secret.
     package let namesUsers: Bool
 }
 

@@ -6,7 +6,7 @@ package enum ConfigurationPart: String, CaseIterable, Hashable, Sendable {
     case offers
     case tls
     case events
-    /// An epoch of customers' IDs differs from the one in the database.
+    /// A secret version of customers' IDs differs from the one in the database.
     case customerIDs = "customerIds"
     /// The database could not be read, or the change could not be recorded.
     case database

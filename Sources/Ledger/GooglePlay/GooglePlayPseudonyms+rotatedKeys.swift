@@ -5,7 +5,7 @@ package import OfferDomain
 extension GooglePlayPseudonyms {
     /// What the ledger may have of these purchases under earlier secrets; nothing where there is but one.
     package func rotatedKeys(of tokens: some Sequence<PurchaseToken>) -> [RotatedKey] {
-        guard hasEarlierEpochs else { return [] }
+        guard hasEarlierVersions else { return [] }
         return Set(tokens).map { token in
             RotatedKey(current: purchaseKey(of: token).bytes, earlier: earlierPurchaseKeys(of: token).map(\.bytes))
         }
@@ -13,7 +13,7 @@ extension GooglePlayPseudonyms {
 
     /// The same of everything that evidence names.
     func rotatedKeys(of evidence: GooglePlayEvidence) -> [RotatedKey] {
-        guard hasEarlierEpochs else { return [] }
+        guard hasEarlierVersions else { return [] }
         var tokens = evidence.revocations.map(\.token) + evidence.refunds.map(\.token)
         for (token, answer) in evidence.purchases {
             tokens.append(token)

@@ -14,7 +14,7 @@ extension SubscriptionReport {
     ) {
         self.init(
             .googlePlay(evidence.history(place.keys), accounts: evidence.accounts(place.keys), place),
-            epoch: place.keys.epoch,
+            secretVersion: place.keys.secretVersion,
             catalog: place.catalog
         )
         for case (let token, .purchase) in evidence.purchases {

@@ -5,13 +5,13 @@ package import OfferDomain
 extension AppPseudonyms {
     /// What the ledger may have of these under earlier secrets; nothing where there is but one.
     package func rotatedKeys(of identities: some Sequence<CustomerIdentity>) -> [RotatedKey] {
-        guard hasEarlierEpochs else { return [] }
+        guard hasEarlierVersions else { return [] }
         return Set(identities).compactMap { RotatedKey(pseudonym(of: $0)) }
     }
 
     /// The same of everything that evidence names.
     func rotatedKeys(of evidence: SubscriptionEvidence, _ customers: [CustomerIdentity]) -> [RotatedKey] {
-        guard hasEarlierEpochs else { return [] }
+        guard hasEarlierVersions else { return [] }
         var identities = customers
         for transaction in evidence.transactions {
             identities.append(.originalTransaction(transaction.originalTransactionID))

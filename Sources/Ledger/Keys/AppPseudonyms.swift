@@ -14,8 +14,8 @@ package struct AppPseudonyms: SubscriptionKeys, Sendable {
         self.app = app
     }
 
-    /// The name of the epoch in force.
-    package var epoch: String { pseudonyms.epoch }
+    /// The name of the secret version in force.
+    package var secretVersion: String { pseudonyms.secretVersion }
 
     /// A chain is filed under its original transaction.
     package func chainKey(of originalTransactionID: TransactionID) -> ChainKey {
@@ -40,5 +40,5 @@ package struct AppPseudonyms: SubscriptionKeys, Sendable {
     package func pseudonym(of identity: CustomerIdentity) -> Pseudonym { pseudonyms.pseudonym(of: identity, in: app) }
 
     /// Whether anything may be filed under an earlier secret.
-    var hasEarlierEpochs: Bool { pseudonyms.hasEarlierEpochs }
+    var hasEarlierVersions: Bool { pseudonyms.hasEarlierVersions }
 }

@@ -45,8 +45,8 @@ package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
         self.app = app
     }
 
-    /// The name of the epoch in force.
-    package var epoch: String { pseudonyms.epoch }
+    /// The name of the secret version in force.
+    package var secretVersion: String { pseudonyms.secretVersion }
 
     /// What the purchase is filed under with the secret in force.
     package func purchaseKey(of token: PurchaseToken) -> PurchaseKey {
@@ -59,7 +59,7 @@ package struct GooglePlayPseudonyms: GooglePlayKeys, Sendable {
     }
 
     /// Whether anything may be filed under an earlier secret.
-    var hasEarlierEpochs: Bool { pseudonyms.hasEarlierEpochs }
+    var hasEarlierVersions: Bool { pseudonyms.hasEarlierVersions }
 
     /// The mark of a grant; `offerKey` is the offer's key in the ledger.
     package func mark(of grantID: UniqueID, for offerKey: Int64) -> GrantMark {

@@ -2,14 +2,14 @@
 import Configuration
 import OfferDomain
 
-/// A key of the ledger, and what it was under the secrets of earlier epochs.
+/// A key of the ledger, and what it was under the earlier versions of the secret.
 package struct RotatedKey: Hashable, Sendable {
     /// The key in force.
     package let current: [UInt8]
     /// The latest first.
     package let earlier: [[UInt8]]
 
-    /// `nil` if there are no earlier epochs.
+    /// `nil` if there are no earlier secret versions.
     init?(_ pseudonym: Pseudonym) {
         guard !pseudonym.earlier.isEmpty else { return nil }
         current = pseudonym.ledgerKey

@@ -10,7 +10,7 @@ extension LedgerMove {
         "idempotency_keys", "callers", "caller_keys", "key_states", "subscription_records", "transaction_records",
         "subscription_customers", "store_notifications", "redemptions", "customer_links",
         "subscription_holders", "google_play_accounts", "log_tiles", "log_head", "checkpoints",
-        "cosignatures", "customer_epochs", "seals", "key_uses", "audit_index_state",
+        "cosignatures", "secret_versions", "seals", "key_uses", "audit_index_state",
         "audit_index_runs", "audit_index_parts", "issued_grants", "granted_offers", "granted_names", "catalog_names",
         "notified_apps", "unredeemed_scans", "event_endpoints", "event_deliveries", "relayed_notifications",
         "retention_answers", "customer_attributes", "app_attest_keys", "spent_integrity_tokens", "console_sessions",

@@ -147,7 +147,7 @@ package struct LedgerMove {
         SQL("SELECT 1 FROM audit_entries LIMIT 1"), SQL("SELECT 1 FROM callers LIMIT 1"),
         SQL("SELECT 1 FROM grants LIMIT 1"), SQL("SELECT 1 FROM grants_by_time LIMIT 1"),
         SQL("SELECT 1 FROM grant_offsets LIMIT 1"), SQL("SELECT 1 FROM key_states LIMIT 1"),
-        SQL("SELECT 1 FROM checkpoints LIMIT 1"), SQL("SELECT 1 FROM customer_epochs LIMIT 1"),
+        SQL("SELECT 1 FROM checkpoints LIMIT 1"), SQL("SELECT 1 FROM secret_versions LIMIT 1"),
     ]
 
     /// Copies one table, and reports progress every 1024 rows.

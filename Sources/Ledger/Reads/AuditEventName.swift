@@ -34,8 +34,8 @@ package enum AuditEventName: String, CaseIterable, Hashable, Sendable {
     case ledgerLeft = "ledger.left"
     case noise
     case refusals
-    case epochBegin = "epoch.begin"
-    case epochDestroy = "epoch.destroy"
+    case secretVersionBegin = "epoch.begin"
+    case secretVersionDestroy = "epoch.destroy"
     case customerLookup = "customer.lookup"
     case customerTransferred = "customer.transferred"
     case customerAttributes = "customer.attributes"

@@ -39,7 +39,7 @@ package struct UnredeemedGrantTable {
             SQL(
                 """
                 SELECT apps.store, apps.store_app, last_report_at, first_report_at, last_grant,
-                    (SELECT max(forgotten_until) FROM customer_epochs)
+                    (SELECT max(forgotten_until) FROM secret_versions)
                 FROM notified_apps AS apps
                 LEFT JOIN unredeemed_scans AS scans ON scans.store = apps.store AND scans.store_app = apps.store_app
                 ORDER BY apps.store, apps.store_app

@@ -66,7 +66,7 @@ package struct AppStoreRedemptions: RedemptionSource {
         let chain = ChainKey(key)
         guard let known = try chains.record(of: chain), let observedAt = known.observedAt else { return [] }
         let subjects = try [key] + subjects(of: key)
-        let forgottenUntil = try EpochTable(connection: connection).forgottenUntil()
+        let forgottenUntil = try SecretVersionTable(connection: connection).forgottenUntil()
         var candidates: [RedemptionCandidate] = []
         for redemption in known.redemptions(chain: chain, at: observedAt) {
             if let forgottenUntil {

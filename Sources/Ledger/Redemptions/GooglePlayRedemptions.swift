@@ -41,7 +41,7 @@ package struct GooglePlayRedemptions: RedemptionSource {
     package func candidates(of key: [UInt8]) throws(StorageError) -> [RedemptionCandidate] {
         let purchase = PurchaseKey(key)
         guard let record = try purchases.record(of: purchase) else { return [] }
-        let forgottenUntil = try EpochTable(connection: connection).forgottenUntil()
+        let forgottenUntil = try SecretVersionTable(connection: connection).forgottenUntil()
         var candidates: [RedemptionCandidate] = []
         for redemption in record.redemptions(purchase) {
             if let forgottenUntil, redemption.redeemedAt < forgottenUntil { continue }

@@ -346,9 +346,9 @@ package enum LedgerSchema {
         ) WITHOUT ROWID
         """,
         """
-        CREATE TABLE customer_epochs (
+        CREATE TABLE secret_versions (
             -- The secrets that pseudonyms are made with. One is in force at a time.
-            epoch TEXT PRIMARY KEY,                 -- the name in the keys file
+            name TEXT PRIMARY KEY,                  -- `epoch` in the keys file
             ordinal BIGINT NOT NULL,                -- the order in which they came into force
             check_value BLOB NOT NULL,              -- tells the secret from another, without disclosing it
             first_entry BIGINT NOT NULL,            -- index of the first entry that may have its pseudonyms

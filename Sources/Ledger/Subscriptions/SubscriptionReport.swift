@@ -16,8 +16,8 @@ package struct SubscriptionReport: Sendable {
 
     /// What the store reports.
     package let content: Content
-    /// The epoch of the secret that made the keys.
-    package let epoch: String
+    /// The version of the secret that made the keys.
+    package let secretVersion: String
     /// Has the offers that redemptions use.
     package let catalog: Catalog
     /// Which customer has which subscription, as the store says or a caller that the service trusts for this.
@@ -29,10 +29,10 @@ package struct SubscriptionReport: Sendable {
     /// What the ledger may have of this report under earlier secrets.
     package var rotatedKeys: [RotatedKey] = []
 
-    /// All keys must be made with the secret of `epoch`.
-    package init(_ content: Content, epoch: String, catalog: Catalog) {
+    /// All keys must be made with this version of the secret.
+    package init(_ content: Content, secretVersion: String, catalog: Catalog) {
         self.content = content
-        self.epoch = epoch
+        self.secretVersion = secretVersion
         self.catalog = catalog
     }
 

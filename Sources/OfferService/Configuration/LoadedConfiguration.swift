@@ -188,7 +188,7 @@ package struct LoadedConfiguration: Sendable {
         let snapshot = Snapshot(
             catalog: catalog,
             keyRing: keys.ring.disabling(try KeyStateStore(connection: connection).disabled()),
-            pseudonyms: keys.pseudonyms.without(try EpochTable(connection: connection).destroyed()),
+            pseudonyms: keys.pseudonyms.without(try SecretVersionTable(connection: connection).destroyed()),
             callers: try CallerStore(connection: connection).directory(clientCertificates),
             identity: keys.identity
         )
@@ -203,9 +203,9 @@ package struct LoadedConfiguration: Sendable {
 
     /// Makes sure that the ledger's pseudonyms were made with these secrets, and takes new ones on record.
     @discardableResult
-    func adoptEpochs(in ledger: LedgerAccess, with events: [AuditEvent] = []) throws(ServiceError) -> Bool {
-        do throws(EpochError) {
-            return try EpochRegister(ledger: ledger).adopt(keys.pseudonyms, with: events)
+    func adoptSecrets(in ledger: LedgerAccess, with events: [AuditEvent] = []) throws(ServiceError) -> Bool {
+        do throws(SecretVersionError) {
+            return try SecretVersionRegister(ledger: ledger).adopt(keys.pseudonyms, with: events)
         } catch {
             switch error {
             case .ledger(let error): throw .records(error)
@@ -258,8 +258,10 @@ package struct LoadedConfiguration: Sendable {
     }
 
     /// Why the secrets of customers' IDs cannot be used with that database; few issues if it does not exist yet.
-    package func epochIssues(in ledger: LedgerAccess) throws(StorageError) -> [ConfigurationIssue] {
-        EpochRegister.faults(keys.pseudonyms, try epochs(of: ledger)).map { ConfigurationIssue($0, path: keysPath) }
+    package func secretIssues(in ledger: LedgerAccess) throws(StorageError) -> [ConfigurationIssue] {
+        SecretVersionRegister.faults(keys.pseudonyms, try versions(of: ledger)).map {
+            ConfigurationIssue($0, path: keysPath)
+        }
     }
 
     /// What is doubtful about the callers that are not revoked; nothing if there is no database yet.
@@ -271,11 +273,11 @@ package struct LoadedConfiguration: Sendable {
         return catalog.issues(of: callers.map(\.caller))
     }
 
-    private func epochs(of ledger: LedgerAccess) throws(StorageError) -> [EpochTable.Entry] {
+    private func versions(of ledger: LedgerAccess) throws(StorageError) -> [SecretVersionTable.Entry] {
         guard ledger.exists else { return [] }
         let connection = try ledger.openForReading()
         // The service makes the tables when it starts.
         guard try Migrations.version(of: connection) > 0 else { return [] }
-        return try EpochTable(connection: connection).all()
+        return try SecretVersionTable(connection: connection).all()
     }
 }

@@ -54,13 +54,13 @@ struct GrantReader {
             event.details.grantID == id
         else { return .unknown }
         let use = try use(of: id)
-        // Whether it was used may have been forgotten with its epoch.
+        // Whether it was used may have been forgotten with its secret version.
         if use == nil, try isForgotten(event) { return .unknown }
         return .found(Grant(event: event, use: use))
     }
 
     private func isForgotten(_ event: ServiceEvent) throws(AuditReadError) -> Bool {
-        guard let until = try reading(EpochTable(connection: connection).forgottenUntil()) else { return false }
+        guard let until = try reading(SecretVersionTable(connection: connection).forgottenUntil()) else { return false }
         return (event.details.grantedAt ?? event.recordedAt) < until
     }
 

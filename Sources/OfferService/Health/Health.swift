@@ -14,7 +14,7 @@ package final class Health: CommitObserver {
         var failedLooks = 0
         /// When the last reload was refused, and the parts that caused it; `nil` if it was not refused.
         var refusedReload: (at: Timestamp, parts: [ConfigurationPart])?
-        /// Whether another instance has begun an epoch of customers' ids that this one has not read.
+        /// Whether another instance has begun a secret version of customers' ids that this one has not read.
         var hasOutdatedSecret = false
     }
 

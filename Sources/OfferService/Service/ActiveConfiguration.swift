@@ -64,11 +64,11 @@ package final class ActiveConfiguration: Sendable {
     func adopt(_ next: LoadedConfiguration) throws {
         try configuration.withLock { loaded in
             try next.requireSameLog(as: loaded)
-            // All that can fail comes before the record: an epoch that has begun makes all others outdated.
+            // All that can fail comes before the record: a secret version that has begun makes all others outdated.
             let snapshot = try next.snapshot(try ledger.openForReading())
             let events = Self.events(of: snapshot, next)
             try next.catalog.note(in: ledger)
-            if try !next.adoptEpochs(in: ledger, with: events) { try committer.appendBlocking(events) }
+            if try !next.adoptSecrets(in: ledger, with: events) { try committer.appendBlocking(events) }
             loaded = next
             current.swap(snapshot)
         }
@@ -77,10 +77,10 @@ package final class ActiveConfiguration: Sendable {
     /// Takes callers, key states and what became of secrets from the database into force.
     package func refresh(from connection: any DatabaseConnection) throws(StorageError) {
         try configuration.withLock { loaded throws(StorageError) in
-            let epochs = try EpochTable(connection: connection).all()
-            loaded.forget(Set(epochs.filter { $0.destroyedAt != nil }.map(\.name)))
-            let epoch = loaded.keys.pseudonyms.epoch
-            health.noteSecret(isOutdated: epochs.dropLast().contains { $0.name == epoch })
+            let versions = try SecretVersionTable(connection: connection).all()
+            loaded.forget(Set(versions.filter { $0.destroyedAt != nil }.map(\.name)))
+            let secretVersion = loaded.keys.pseudonyms.secretVersion
+            health.noteSecret(isOutdated: versions.dropLast().contains { $0.name == secretVersion })
             current.swap(try loaded.snapshot(connection))
         }
     }

@@ -87,7 +87,7 @@ package final class CatchUpSession: Sendable {
         do { try stores.start() } catch { throw .service(.client(error)) }
     }
 
-    /// Opens the database, and records in it the epochs and the catalog that are used from here on.
+    /// Opens the database, and records in it the secret versions and the catalog that are used from here on.
     private static func open(
         _ ledger: LedgerAccess,
         for loaded: LoadedConfiguration
@@ -99,7 +99,7 @@ package final class CatchUpSession: Sendable {
         } catch {
             throw .ledger(.database(error))
         }
-        do { try loaded.adoptEpochs(in: ledger) } catch { throw .service(error) }
+        do { try loaded.adoptSecrets(in: ledger) } catch { throw .service(error) }
         do { try loaded.catalog.note(in: ledger) } catch { throw .ledger(.database(error)) }
         return opened
     }

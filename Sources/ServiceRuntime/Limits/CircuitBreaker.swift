@@ -44,7 +44,7 @@ package struct CircuitBreaker: Sendable {
 
     /// To be given back by ``settle(_:_:at:)``, once.
     package struct Permit: Hashable, Sendable {
-        fileprivate let epoch: Int
+        fileprivate let generation: Int
     }
 
     /// The outcome of a request.
@@ -57,7 +57,7 @@ package struct CircuitBreaker: Sendable {
     }
 
     private let policy: Policy
-    private var epoch = 0
+    private var generation = 0
     private var underWay = 0
     private var failuresInARow = 0
     /// How often it has opened since it was last closed.
@@ -81,12 +81,12 @@ package struct CircuitBreaker: Sendable {
             guard now >= openUntil else { return .refused(until: openUntil) }
             guard !isProbing else { return .refused(until: now + policy.firstOpenMilliseconds) }
             isProbing = true
-            epoch += 1
+            generation += 1
         } else if underWay >= policy.concurrent {
             return .tooManyAtOnce
         }
         underWay += 1
-        return .admitted(Permit(epoch: epoch))
+        return .admitted(Permit(generation: generation))
     }
 
     /// Takes in how a request ended.
@@ -95,7 +95,7 @@ package struct CircuitBreaker: Sendable {
     @discardableResult
     package mutating func settle(_ permit: Permit, _ result: Result, at now: Int64) -> State? {
         underWay -= 1
-        guard permit.epoch == epoch else { return nil }
+        guard permit.generation == generation else { return nil }
         let wasProbing = isProbing
         isProbing = false
         switch result {
@@ -113,7 +113,7 @@ package struct CircuitBreaker: Sendable {
     private mutating func close() -> State {
         openUntil = nil
         openings = 0
-        epoch += 1
+        generation += 1
         return .closed
     }
 
@@ -122,7 +122,7 @@ package struct CircuitBreaker: Sendable {
         openUntil = now + min(policy.longestOpenMilliseconds, policy.firstOpenMilliseconds << doublings)
         openings += 1
         failuresInARow = 0
-        epoch += 1
+        generation += 1
         return .open
     }
 }

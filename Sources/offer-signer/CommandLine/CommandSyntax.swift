@@ -133,7 +133,7 @@ extension CustomersCommand {
         ),
         Subcommand(
             name: "destroy-epoch",
-            summary: "end an epoch of customer ids for good",
+            summary: "destroy an old secret of customer IDs for good",
             usage: "EPOCH",
             options: [],
             example: "1"

@@ -53,9 +53,9 @@ import Testing
         for _ in 0..<2 { await #expect(throws: LedgerError.self) { try await committer.append(many) } }
         faults.failStatements(Faults.diskFull)
         await #expect(throws: LedgerError.self) {
-            try await committer.append([.epochBegun("2"), .epochBegun("3")])
+            try await committer.append([.secretVersionBegun("2"), .secretVersionBegun("3")])
         }
-        try await committer.append([.epochDestroyed("4")])
+        try await committer.append([.secretVersionDestroyed("4")])
         try await committer.append([])
         #expect(follower.count == 0, "three wait for more")
         try await committer.append(many)

@@ -89,11 +89,11 @@ import Testing
         }
     }
 
-    @Test func `a link to which another program gave the keys of the next epoch leads on`() async throws {
+    @Test func `a link to which another program gave the keys of the next secret version leads on`() async throws {
         try await withService { service in
             #expect(try await service.sign(offer: "once", #""anonymousId": "device-1""#).status == 200)
             try await service.transfer(from: "device-1", to: "ada")
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             let ada = service.current.value.pseudonyms.pseudonym(
                 of: .customer(try CustomerID("ada")),
                 in: try AppName("com.example.app")
@@ -102,7 +102,7 @@ import Testing
             try writer.apply([try #require(RotatedKey(ada))])
             try writer.commit()
             #expect(try await service.sign(offer: "once", #""customerId": "ada""#).problem == "not-eligible")
-            try service.forgetEarlierEpochs()
+            try service.forgetEarlierVersions()
             #expect(try await service.sign(offer: "once", #""customerId": "ada""#).problem == "not-eligible")
         }
     }

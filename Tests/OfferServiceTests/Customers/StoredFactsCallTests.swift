@@ -113,9 +113,9 @@ extension TestService {
         try await withService(.inProcess, Self.files) { service async throws in
             let stored = #""facts":{"status":"expired"}"#
             try await service.storeFacts(#"{"status": "expired"}"#, of: "ada")
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             #expect(try await service.send(service.attributesCall("GET", of: "ada")).body.contains(stored))
-            try service.destroyEpoch("1")
+            try service.destroySecretVersion("1")
             #expect(try await service.send(service.attributesCall("GET", of: "ada")).problem == "not-found")
         }
     }

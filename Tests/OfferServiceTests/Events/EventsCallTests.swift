@@ -413,10 +413,10 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
         }
     }
 
-    @Test func `a grant forgotten with its epoch is not recorded as never redeemed`() async throws {
+    @Test func `a grant forgotten with its secret version is not recorded as never redeemed`() async throws {
         try await withStoreService(asksStore: false) { world in
             world.service.clock.advance(milliseconds: -100 * Self.hour)
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             world.service.clock.advance(milliseconds: 100 * Self.hour)
             let grants = [try await grantToAnna(world, hoursAgo: 80), try await grantToAnna(world, hoursAgo: 2)]
             try await world.deliver(.init("TEST"))
@@ -429,7 +429,7 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
                 return statuses
             }
             #expect(try await statuses() == [200, 200])
-            try world.service.destroyEpoch("1")
+            try world.service.destroySecretVersion("1")
             let recorder = recorder(world)
             await mayBlock { recorder.look() }
             #expect(try await unredeemed(world) == [])

@@ -43,18 +43,18 @@ import Testing
         return id
     }
 
-    private func epoch(_ name: String, _ byte: UInt8) throws -> CustomerEpoch {
+    private func secretVersion(_ name: String, _ byte: UInt8) throws -> SecretVersion {
         let secret = try SecureBytes(copying: [UInt8](repeating: byte, count: 32))
-        return CustomerEpoch(name: name, key: try HMACKey(secret))
+        return SecretVersion(name: name, key: try HMACKey(secret))
     }
 
-    private func pseudonyms() throws -> Pseudonyms { Pseudonyms(try epoch("1", 1)) }
+    private func pseudonyms() throws -> Pseudonyms { Pseudonyms(try secretVersion("1", 1)) }
 
     @Test(.aboutSQLite) func `a challenge is good under the secret that it was made with, for its app and its time`()
         throws
     {
         try startSecureMemory()
-        let (old, new) = (try epoch("1", 1), try epoch("2", 2))
+        let (old, new) = (try secretVersion("1", 1), try secretVersion("2", 2))
         let (app, other) = (try AppName("com.example.app"), try AppName("com.example.other"))
         let made = AppAttestChallenge(for: app, under: Pseudonyms(old), at: Self.now, try SystemRandom())
         #expect(made.text.utf8.count == 51)

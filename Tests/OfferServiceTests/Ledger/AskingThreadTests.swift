@@ -46,7 +46,7 @@ import Testing
         let askers = [Asker(), Asker()]
         var queue = CommitQueue()
         for number in 0..<count {
-            let job = Committer.Job.append([.epochBegun("\(number)")], { _ in })
+            let job = Committer.Job.append([.secretVersionBegun("\(number)")], { _ in })
             queue.add(job, from: askers[number % 2], isUrgent: true)
         }
         #expect((queue.jobs, queue.requests, queue.isReady) == (count, count, true))
@@ -57,11 +57,11 @@ import Testing
             return
         }
         #expect((first.requestCount, second.requestCount) == (count / 2, count - count / 2))
-        #expect((first + second).jobs.map(Self.epoch) == batch.jobs.map(Self.epoch))
+        #expect((first + second).jobs.map(Self.secretVersion) == batch.jobs.map(Self.secretVersion))
     }
 
-    private static func epoch(_ job: Committer.Job) -> String {
-        guard case .append(let events, _) = job, case .epochBegun(let name) = events.first else { return "" }
+    private static func secretVersion(_ job: Committer.Job) -> String {
+        guard case .append(let events, _) = job, case .secretVersionBegun(let name) = events.first else { return "" }
         return name
     }
 }
@@ -115,7 +115,7 @@ private final class AskingPlace: Sendable {
     func ask(_ number: Int, on asker: Asker?, fails: Bool = false) {
         let change: Committer.Change = { writer throws(LedgerError) in
             if fails { throw .unbuildable(.ambiguous) }
-            try writer.append(.epochBegun("\(number)"))
+            try writer.append(.secretVersionBegun("\(number)"))
         }
         let job = Committer.Job.change(change) { [elsewhere] result in
             guard let asker else {

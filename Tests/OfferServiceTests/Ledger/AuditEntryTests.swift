@@ -173,7 +173,7 @@ import TransparencyLog
         let conditions = [AuditCondition("event", "sign.intent"), AuditCondition("product", "a \"product\" é")]
         try startSecureMemory()
         let secret = try SecureBytes(copying: [UInt8](repeating: 7, count: 32))
-        let pseudonyms = Pseudonyms(CustomerEpoch(name: "1", key: try HMACKey(secret)))
+        let pseudonyms = Pseudonyms(SecretVersion(name: "1", key: try HMACKey(secret)))
         let user = pseudonyms.pseudonym(of: .anonymous(try AnonymousID(utf8: [0x61])), in: try AppName("com.a"))
         return [
             .logKeyLoaded(origin: "example.com/offer-signer", publicKeyDigest: "00"), .ledgerMoved(entries: .max),
@@ -203,7 +203,8 @@ import TransparencyLog
                 )
             ),
             .refusalsCounted(Counted(from: from, until: until, counts: [:], others: 3)), .ledgerLeft,
-            .epochBegun("1"), .epochDestroyed("1"), .customerLookedUp(try AppName("com.a"), users: [user, user]),
+            .secretVersionBegun("1"), .secretVersionDestroyed("1"),
+            .customerLookedUp(try AppName("com.a"), users: [user, user]),
         ]
     }
 

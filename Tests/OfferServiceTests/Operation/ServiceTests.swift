@@ -145,7 +145,7 @@ import TransparencyLog
             try connection.run(
                 SQL(
                     """
-                    INSERT INTO customer_epochs (epoch, ordinal, check_value, begun_at, first_entry)
+                    INSERT INTO secret_versions (name, ordinal, check_value, begun_at, first_entry)
                     VALUES ('next', 9, ?, 0, 0)
                     """,
                     digest
@@ -154,7 +154,7 @@ import TransparencyLog
             #expect(try await place.eventually(503, .get("/health/ready"), service))
             let reply = try await place.send(.get("/health/ready"), to: service)
             #expect(reply.json["obstacles"].elements.map(\.["name"].text) == ["secret-outdated"], "\(reply)")
-            try connection.run(SQL("DELETE FROM customer_epochs WHERE epoch = 'next'"))
+            try connection.run(SQL("DELETE FROM secret_versions WHERE name = 'next'"))
             #expect(try await place.eventually(200, .get("/health/ready"), service))
         }
     }

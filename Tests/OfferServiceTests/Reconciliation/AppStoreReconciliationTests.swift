@@ -219,10 +219,10 @@ private let rows = [
         try await withStoreService(asksStore: false) { world in
             try await world.prepare(row)
             let ids = try world.buy(row.purchases)
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             for id in ids { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
             let before = try world.service.entries("offer.redemption").count
-            try world.service.beginEpoch("3")
+            try world.service.beginSecretVersion("3")
             for id in ids { try await world.deliver(.init("SUBSCRIBED", transactionID: id)) }
             #expect(try world.service.uses() == row.expected)
             #expect(try world.service.entries("offer.redemption").count == before, "nothing is new")

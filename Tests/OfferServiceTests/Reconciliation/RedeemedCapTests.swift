@@ -133,7 +133,7 @@ private let rows = [
         try await withStoreService(asksStore: false, offers: offers(#"grants: {atMost: 1, counting: "redeemed"}"#)) {
             world in
             try await world.prepare(row)
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             #expect(try await world.sign("open", row.second).status == (row.isGivenBack ? 200 : 403))
         }
     }
@@ -279,8 +279,8 @@ extension StoreService {
         case .forgotten:
             try service.change(
                 """
-                INSERT INTO customer_epochs (
-                    epoch, ordinal, check_value, first_entry, begun_at, destroyed_at, forgotten_until
+                INSERT INTO secret_versions (
+                    name, ordinal, check_value, first_entry, begun_at, destroyed_at, forgotten_until
                 ) SELECT '0', -1, x'00', 0, 0, 0, last_report_at - 3600000 FROM notified_apps
                 """
             )

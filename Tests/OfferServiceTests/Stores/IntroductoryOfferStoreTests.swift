@@ -50,7 +50,7 @@ struct IntroductoryOfferStoreTests {
             let ids = try world.customer([.init(.expired, periods: 1, offers: [.init(1)])])
             let original = ids.subscriptions[0].originalTransactionID
             try await world.deliver(.init("EXPIRED", transactionID: original))
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             let call =
                 switch name {
                 case .signedAppTransaction:

@@ -68,15 +68,15 @@ extension Committer.Job {
         if case .decideAll(let batch, _) = self { batch.requests.count } else { 1 }
     }
 
-    /// Whether the whole job is refused because it would store or look up data under one of these epochs' secrets.
+    /// Whether the whole job is refused because it would store or look up data under one of these secret versions.
     ///
     /// Requests that are decided are refused one by one instead.
-    func isUnder(_ epochs: Set<String>) -> Bool {
-        if epochs.isEmpty { return false }
+    func isUnder(_ versions: Set<String>) -> Bool {
+        if versions.isEmpty { return false }
         return switch self {
-        case .absorb(let report, _): epochs.contains(report.epoch)
-        case .transfer(let transfer, _): epochs.contains(transfer.epoch)
-        case .preview(let preview, _): preview.epochs.contains(where: epochs.contains)
+        case .absorb(let report, _): versions.contains(report.secretVersion)
+        case .transfer(let transfer, _): versions.contains(transfer.secretVersion)
+        case .preview(let preview, _): preview.versions.contains(where: versions.contains)
         case .decide, .decideAll, .append, .change, .keep: false
         }
     }

@@ -34,7 +34,7 @@ extension Committer {
 
     private func stop(of request: DecisionRequest, _ writer: LedgerWriter) -> KeyStop? {
         // Newer grants are kept under a name that this request does not know, so its caps would not hold.
-        if writer.outdatedEpochs.contains(request.epoch) { return .outdatedSecret }
+        if writer.outdatedVersions.contains(request.secretVersion) { return .outdatedSecret }
         return switch request.grantable {
         case .signature(let plan): keyUseGuard.stop(of: plan.key.id)
         case .authorization: keyUseGuard.stop(of: nil)

@@ -441,7 +441,7 @@ extension Committer {
     }
 
     private func outcome(of job: borrowing Job, _ writer: LedgerWriter) throws(LedgerError) -> Outcome {
-        if job.isUnder(writer.outdatedEpochs) { return .refused(.outdatedSecret) }
+        if job.isUnder(writer.outdatedVersions) { return .refused(.outdatedSecret) }
         switch job {
         case .decide(let asked): return .decided(try verdict(on: asked.request, writer))
         case .decideAll(let batch, _): return .allDecided(try verdict(on: batch, writer))

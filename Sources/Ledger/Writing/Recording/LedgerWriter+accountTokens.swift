@@ -7,7 +7,7 @@ import Storage
 extension LedgerWriter {
     /// Records that the service asks the App Store for the change next, unless it must not ask.
     func admit(_ change: AccountTokenChange, _ stop: KeyStop?) throws(LedgerError) -> AccountTokenChange.Ruling {
-        if outdatedEpochs.contains(change.epoch) { return .stopped(.outdatedSecret) }
+        if outdatedVersions.contains(change.secretVersion) { return .stopped(.outdatedSecret) }
         try apply(change.rotatedKeys)
         if let claim = change.claim, let earlier = try earlierGrant(claim, at: change.receivedAt) {
             let made = AccountTokenChange.Made(at: earlier.signedAt, earlier.decisionJSON)
@@ -27,7 +27,9 @@ extension LedgerWriter {
         _ answer: Result<StoreEnvironment, StoreError>
     ) throws(LedgerError) -> Timestamp {
         let entry = try append(.accountToken(change, answer: answer))
-        guard case .success(let environment) = answer, !outdatedEpochs.contains(change.epoch) else { return recordedAt }
+        guard case .success(let environment) = answer, !outdatedVersions.contains(change.secretVersion) else {
+            return recordedAt
+        }
         try link(change, entry)
         try merge(change.report(at: recordedAt))
         if let claim = change.claim {

@@ -96,7 +96,7 @@ extension LedgerWriter {
         return stored
     }
 
-    /// Moves data that was stored under the secret of an earlier epoch to the key in force.
+    /// Moves data that was stored under the earlier version of the secret to the key in force.
     private func bringForward(_ user: Pseudonym) throws(LedgerError) {
         try apply([RotatedKey(user)].compactMap(\.self))
     }
@@ -129,24 +129,28 @@ extension Committer {
     /// What is stored of a customer.
     package func attributes(
         of user: Pseudonym,
-        epoch: String,
+        secretVersion: String,
         at now: Timestamp
     ) async throws(LedgerError) -> StoredAttributes? {
-        try await attributes(under: epoch) { writer throws(LedgerError) in try writer.attributes(of: user, at: now) }
+        try await attributes(under: secretVersion) { writer throws(LedgerError) in
+            try writer.attributes(of: user, at: now)
+        }
     }
 
     /// Stores or deletes attributes; returns once that is durable.
     package func change(_ change: AttributeChange, at now: Timestamp) async throws(LedgerError) -> StoredAttributes? {
-        try await attributes(under: change.epoch) { writer throws(LedgerError) in try writer.change(change, at: now) }
+        try await attributes(under: change.secretVersion) { writer throws(LedgerError) in
+            try writer.change(change, at: now)
+        }
     }
 
     private func attributes(
-        under epoch: String,
+        under secretVersion: String,
         _ body: @escaping @Sendable (LedgerWriter) throws(LedgerError) -> StoredAttributes?
     ) async throws(LedgerError) -> StoredAttributes? {
         let found = Guarded<StoredAttributes?>(nil)
         try await look { writer throws(LedgerError) in
-            guard !writer.outdatedEpochs.contains(epoch) else { throw .outdatedSecret }
+            guard !writer.outdatedVersions.contains(secretVersion) else { throw .outdatedSecret }
             let stored = try body(writer)
             found.withLock { $0 = stored }
         }

@@ -55,7 +55,7 @@ extension LedgerWriter {
                 purchasedAt: purchase.record.purchasedAt,
                 client: try client(of: missed.grantID)
             )
-            _ = try append(.boughtWithoutOffer(finding, namesGrant: try isOfNewestEpoch(missed.grantID)))
+            _ = try append(.boughtWithoutOffer(finding, namesGrant: try isOfNewestVersion(missed.grantID)))
             boughtWithoutOffer.append(finding)
         }
     }

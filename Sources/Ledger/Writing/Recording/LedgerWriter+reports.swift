@@ -88,7 +88,7 @@ extension LedgerWriter {
     ) throws(LedgerError) -> [MatchedRedemption] {
         let uses = try database(redemptions.update(subscriptions, source))
         for matched in uses {
-            let index = try append(.redemption(matched, app, namesGrant: try isOfNewestEpoch(matched.grantID)))
+            let index = try append(.redemption(matched, app, namesGrant: try isOfNewestVersion(matched.grantID)))
             try database(redemptions.note(index, of: matched.use))
         }
         newRedemptions += uses

@@ -119,7 +119,7 @@ extension LedgerWriter {
             signedAt: earlier.signedAt,
             allows: allows
         )
-        let isNew = try isOfNewestEpoch(terms.id, signedAt: terms.signedAt)
+        let isNew = try isOfNewestVersion(terms.id, signedAt: terms.signedAt)
         try giveOut(request, entry: try record(terms, request, namesUsers: isNew))
         return .granted(.replay(decision), otherTerms: terms)
     }

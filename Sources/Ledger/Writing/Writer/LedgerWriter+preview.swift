@@ -15,9 +15,9 @@ package struct OfferPreview: Sendable {
         self.knowledge = knowledge
     }
 
-    /// The epochs of the secrets that its requests and reports use; one, unless the secret was changed meanwhile.
-    var epochs: [String] {
-        requests.map(\.epoch) + knowledge.reports.values.map(\.epoch)
+    /// The versions of the secret that its requests and reports use; one, unless the secret was changed meanwhile.
+    var versions: [String] {
+        requests.map(\.secretVersion) + knowledge.reports.values.map(\.secretVersion)
     }
 }
 

@@ -92,14 +92,14 @@ extension LedgerWriter {
 
     /// From when until when uses of an app's offers are known; `nil` if its store has reported nothing about it.
     ///
-    /// Uses before the first notification may be missing, and uses before `forgotten_until` of an epoch are forgotten.
+    /// Uses before the first notification may be missing, and uses before `forgotten_until` of a secret are forgotten.
     private func reports(of listing: StoreListing) throws(LedgerError) -> ClosedRange<Timestamp>? {
         let app = listing.appStore?.bundleID.text ?? listing.googlePlay?.packageName.text ?? ""
         let found = try database(
             connection.first(
                 SQL(
                     """
-                    SELECT first_report_at, last_report_at, (SELECT max(forgotten_until) FROM customer_epochs)
+                    SELECT first_report_at, last_report_at, (SELECT max(forgotten_until) FROM secret_versions)
                     FROM notified_apps WHERE store = ? AND store_app = ?
                     """,
                     .text(listing.store.recordName),

@@ -23,13 +23,13 @@ package final class LedgerWriter {
     /// What is sealed or disabled, as this transaction sees it.
     package private(set) var stops = SigningStops()
     private(set) var keyUses = KeyUses()
-    /// Epochs that a newer one has replaced: a request under one does not see data stored under the newest secret.
-    private(set) var outdatedEpochs: Set<String> = []
-    /// When the epoch in force began, if there was another before it.
-    private(set) var newestEpoch: (firstEntry: Int64, begunAt: Timestamp)?
-    /// Whether the secret of an epoch was destroyed, and what was granted under it is forgotten.
+    /// Secrets that a newer one has replaced: a request under one does not see data stored under the newest.
+    private(set) var outdatedVersions: Set<String> = []
+    /// When the secret version in force began, if there was another before it.
+    private(set) var newestVersion: (firstEntry: Int64, begunAt: Timestamp)?
+    /// Whether the secret of a version was destroyed, and what was granted under it is forgotten.
     private(set) var hasForgotten = false
-    private var mustReadEpochs = true
+    private var mustReadSecrets = true
     /// What was asked ahead in the current transaction.
     var asked = AskedAhead()
     /// How many transactions have begun since others have last written.
@@ -48,7 +48,7 @@ package final class LedgerWriter {
     /// What need not be written again for reconciliation.
     var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
-    private let rotatedKeys: KeyRotation
+    private let rotatedKeys: SecretRotation
     /// What was granted under idempotency keys, as it was read for many requests of this transaction.
     var claimsReadAhead: [[UInt8]: EarlierGrant?] = [:]
     /// The same under the keys of batches, by the first digest of each.
@@ -89,7 +89,7 @@ package final class LedgerWriter {
         days = GrantDays(connection: connection)
         chains = ChainTable(connection: connection)
         grants = GrantTable(connection: connection, compaction: compaction)
-        rotatedKeys = KeyRotation(grants)
+        rotatedKeys = SecretRotation(grants)
         holders = SubscriptionHolders(connection: connection)
         links = CustomerLinks(connection: connection)
         attributeTable = StoredAttributeTable(connection: connection)
@@ -136,7 +136,7 @@ package final class LedgerWriter {
         if mayHaveChanged {
             try readStops()
             try database(keyUses.read(connection))
-            try readEpochs()
+            try readSecrets()
         }
         recordedAt = max(recordedAt, now)
         return mayHaveChanged
@@ -147,12 +147,12 @@ package final class LedgerWriter {
         recordedAt = max(recordedAt, now)
     }
 
-    private func readEpochs() throws(LedgerError) {
-        guard mustReadEpochs else { return }
-        let epochs = try database(EpochTable(connection: connection).all())
-        (outdatedEpochs, mustReadEpochs) = (Set(epochs.dropLast().map(\.name)), false)
-        newestEpoch = epochs.count > 1 ? epochs.last.map { ($0.firstEntry, $0.begunAt) } : nil
-        hasForgotten = epochs.contains { $0.destroyedAt != nil }
+    private func readSecrets() throws(LedgerError) {
+        guard mustReadSecrets else { return }
+        let versions = try database(SecretVersionTable(connection: connection).all())
+        (outdatedVersions, mustReadSecrets) = (Set(versions.dropLast().map(\.name)), false)
+        newestVersion = versions.count > 1 ? versions.last.map { ($0.firstEntry, $0.begunAt) } : nil
+        hasForgotten = versions.contains { $0.destroyedAt != nil }
     }
 
     /// Reads what is sealed or disabled from within this transaction.
@@ -180,7 +180,7 @@ package final class LedgerWriter {
         if isTreeRead { quietTransactions = 0 }
         try reading(askOfOthers())
         if try !follow(to: head) {
-            mustReadEpochs = true
+            mustReadSecrets = true
             tree = try log.edge()
             if let durableHead, durableHead != head { try requireContinuation(of: durableHead, in: head) }
             if count > 0 { recordedAt = max(recordedAt, try time(ofEntry: count - 1)) }
@@ -204,7 +204,7 @@ package final class LedgerWriter {
             next.append(TreeHash.leaf(entry))
             let beginning = AuditEntry.beginning(of: entry)
             last = max(last, Timestamp(milliseconds: beginning.recordedMilliseconds ?? 0))
-            if [.epochBegin, .epochDestroy].contains(beginning.event) { mustReadEpochs = true }
+            if [.secretVersionBegin, .secretVersionDestroy].contains(beginning.event) { mustReadSecrets = true }
             if beginning.event == .ledgerLeft { isMovedAway = true }
         }
         if isMovedAway { throw .log(.movedAway) }
@@ -372,7 +372,7 @@ package final class LedgerWriter {
         let storeNeeds: FactNeeds
     }
 
-    /// Moves data under secrets of earlier epochs to the keys in force; costs nothing if there is only one epoch.
+    /// Moves data under earlier secrets to the keys in force; costs nothing if there is only one secret.
     func apply(_ rotatedKeys: [RotatedKey]) throws(LedgerError) {
         guard !rotatedKeys.isEmpty else { return }
         links.expectMoves()

@@ -24,7 +24,7 @@ struct AuditCustomersCall: Sendable {
         try request.requireJSON()
         let asked = try AuditCustomersRequest(request.body, snapshot.catalog)
         let destroyed = try await searches.read { connection, _ throws(AuditReadError) in
-            try reading(EpochTable(connection: connection).destroyed())
+            try reading(SecretVersionTable(connection: connection).destroyed())
         }
         let pseudonyms = snapshot.pseudonyms.without(destroyed)
         let users = asked.names.map { ($0.name, $0.identity, pseudonyms.pseudonym(of: $0.identity, in: asked.app)) }
@@ -48,7 +48,8 @@ struct AuditCustomersCall: Sendable {
         let names: [JSONTree] = users.flatMap { name, identity, newest in
             ([newest] + newest.earlier).map { pseudonym in
                 [
-                    "name": .text(name), "isClaimed": .boolean(identity.isClaimed), "epoch": .text(pseudonym.epoch),
+                    "name": .text(name), "isClaimed": .boolean(identity.isClaimed),
+                    "epoch": .text(pseudonym.secretVersion),
                     "user": .text(pseudonym.text),
                 ]
             }

@@ -31,10 +31,16 @@ struct CustomerAttributesCall: Sendable {
         case .delete: break
         default:
             return try await answer { committer throws(LedgerError) in
-                try await committer.attributes(of: user, epoch: pseudonyms.epoch, at: now)
+                try await committer.attributes(of: user, secretVersion: pseudonyms.secretVersion, at: now)
             }
         }
-        let change = AttributeChange(user: user, epoch: pseudonyms.epoch, app: app, callerID: caller.id, new: new)
+        let change = AttributeChange(
+            user: user,
+            secretVersion: pseudonyms.secretVersion,
+            app: app,
+            callerID: caller.id,
+            new: new
+        )
         return try await answer { committer throws(LedgerError) in try await committer.change(change, at: now) }
     }
 

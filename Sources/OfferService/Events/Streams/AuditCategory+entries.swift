@@ -23,7 +23,8 @@ extension AuditCategory {
         case .clockStep, .auditResume: [.alarms]
         case .logRestarted: [.alarms, .administration]
         case .serviceStart, .serviceStop, .keyLoad, .configLoad, .configRefuse, .callerCreate, .callerKey,
-            .callerRevoke, .sessionBegin, .sessionEnd, .ledgerMoved, .ledgerLeft, .epochBegin, .epochDestroy:
+            .callerRevoke, .sessionBegin, .sessionEnd, .ledgerMoved, .ledgerLeft, .secretVersionBegin,
+            .secretVersionDestroy:
             [.administration]
         case .auditRead, .auditFetch, .auditExport, .customerLookup, .signatureDiagnosed: [.reads]
         case .customerTransferred, .customerAttributes, .subscriptionTransferred, .accountIntent, .accountOutcome,

@@ -28,7 +28,7 @@ extension DecisionCustomer {
         let proof = context.proof(of: app, at: store)
         self.init(
             names: names,
-            epoch: pseudonyms.epoch,
+            secretVersion: pseudonyms.secretVersion,
             account: account,
             facts: proof.map { stated.facts.with($0.facts) } ?? stated.facts,
             attributes: stated.attributes

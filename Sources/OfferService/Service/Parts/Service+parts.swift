@@ -78,7 +78,7 @@ extension Service {
     /// Makes sure that customers' pseudonyms are those of the secrets that are loaded, and takes new ones on record.
     private var secretsOnRecord: ServicePart {
         ServicePart(.secretsOnRecord) { [configuration, ledger] () throws(ServiceError) in
-            try configuration.loaded.adoptEpochs(in: ledger)
+            try configuration.loaded.adoptSecrets(in: ledger)
         }
     }
 

@@ -10,7 +10,7 @@ import Storage
 /// `offer-signer customers`.
 enum CustomersCommand: Command {
     static let name = "customers"
-    static let summary = "find a known customer in the records, end an epoch of customers' ids"
+    static let summary = "find a known customer in the records, destroy an old secret of customer IDs"
     static var help: String {
         """
         offer-signer customers works with the pseudonyms that ledger and records have instead of customers' ids.
@@ -19,7 +19,7 @@ enum CustomersCommand: Command {
           offer-signer customers pseudonym --app BUNDLE_OR_PACKAGE NAME…
           offer-signer customers destroy-epoch EPOCH
 
-        pseudonym prints how records write a known customer, one line for each name and epoch, the newest first; give
+        pseudonym prints how records write a known customer, one line for each name and secret, the newest first; give
         each to: offer-signer audit query --user. Before that it records that it was asked: the app and the pseudonyms,
         never the name. NAME is one or more of:
 
@@ -27,12 +27,12 @@ enum CustomersCommand: Command {
 
         The app is what the ledger calls it: its bundle id, or its package name if it is at Google Play alone.
 
-        destroy-epoch ends an epoch for good, but not the one in force. It records that, has the ledger forget what was
-        granted, linked and redeemed while the epoch was in force, then overwrites its file and removes it. From then on
-        the epoch's pseudonyms can't be linked to customers, and what was granted under it counts toward no cap. That
-        can't be undone. Remove it from the keys file afterwards; until then the service warns of it. The
-        command cannot reach backups, snapshots and the spare blocks of an SSD: destroy those copies
-        too. The running service stops using it within a second.
+        destroy-epoch destroys a version of the secret of customer IDs, but not the one in force. EPOCH is its name in
+        the keys file. The command records that, deletes from the ledger what was granted, linked and redeemed while the
+        version was in force, then overwrites its file and removes it. From then on its pseudonyms can't be linked to
+        customers, and what was granted under it counts toward no cap. That can't be undone. Remove it from the keys
+        file afterwards; until then the service warns of it. The command cannot reach backups, snapshots and the spare
+        blocks of an SSD: destroy those copies too. The running service stops using it within a second.
 
         Exit code 0 if it is done; 1 if it can't be; 3 if the database could not be used.
 
@@ -100,7 +100,9 @@ enum CustomersCommand: Command {
         }
         let ledger = LedgerAccess(location: settings.database, clock: .system)
         let issues: [ConfigurationIssue]
-        do { issues = try loaded.epochIssues(in: ledger) } catch { throw CommandError(error.description, .unavailable) }
+        do { issues = try loaded.secretIssues(in: ledger) } catch {
+            throw CommandError(error.description, .unavailable)
+        }
         if !issues.isEmpty { throw CommandError(ConfigurationError(issues)) }
         do {
             let lookup = CustomerLookup(ledger: ledger, pseudonyms: loaded.keys.pseudonyms)
@@ -129,30 +131,32 @@ enum CustomersCommand: Command {
         return identities
     }
 
-    private static func destroy(_ epoch: String, _ settings: Settings) throws(CommandError) -> ExitCode {
-        guard CustomerEpoch.isName(epoch) else {
+    private static func destroy(_ version: String, _ settings: Settings) throws(CommandError) -> ExitCode {
+        guard SecretVersion.isName(version) else {
             throw CommandError(usage: "EPOCH: expected 1 to 16 letters or digits")
         }
         try KeyCustody.begin(admitsUnlockedMemory: settings.admitsUnlockedMemory)
-        let destruction = EpochDestruction(
+        let destruction = SecretDestruction(
             ledger: LedgerAccess(location: settings.database, clock: .system),
             clock: .system,
             keysPath: settings.keysPath
         )
         do {
-            switch try destruction.destroy(epoch) {
-            case .removed(let path): Terminal.say("epoch \(epoch) is destroyed, and \(path) overwritten and removed")
-            case .gone(let path): Terminal.say("epoch \(epoch) is destroyed; there is no \(path) to remove any more")
+            switch try destruction.destroy(version) {
+            case .removed(let path):
+                Terminal.say("epoch \(version) is destroyed, and \(path) overwritten and removed")
+            case .gone(let path):
+                Terminal.say("epoch \(version) is destroyed; there is no \(path) to remove any more")
             case .notNamed:
                 Terminal.say(
-                    "epoch \(epoch) is destroyed in the ledger; \(settings.keysPath) names no file of it to remove: destroy "
+                    "epoch \(version) is destroyed in the ledger; \(settings.keysPath) names no file of it to remove: destroy "
                         + "the secret wherever it is kept"
                 )
             }
         } catch {
             switch error {
             case .ledger, .file: throw CommandError(error.description, .unavailable)
-            case .inForce, .unknown, .configuration: throw CommandError("epoch \(epoch): \(error)")
+            case .inForce, .unknown, .configuration: throw CommandError("epoch \(version): \(error)")
             }
         }
         Terminal.say("take it from \(settings.keysPath), and destroy every copy of the secret: backups, snapshots")

@@ -61,7 +61,7 @@ enum ReconcileCommand {
     private static func load(_ settings: Settings, _ ledger: LedgerAccess) throws(CommandError) -> LoadedConfiguration {
         let loaded: LoadedConfiguration
         do { loaded = try LoadedConfiguration(settings) } catch { throw CommandError(error) }
-        let issues = try read(ledger) { _ throws(StorageError) in try loaded.epochIssues(in: ledger) }
+        let issues = try read(ledger) { _ throws(StorageError) in try loaded.secretIssues(in: ledger) }
         if !issues.isEmpty { throw CommandError(ConfigurationError(issues)) }
         return loaded
     }

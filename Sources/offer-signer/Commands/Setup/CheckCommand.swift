@@ -126,7 +126,7 @@ enum CheckCommand: Command {
                 "there is no database at \(ledger.name) yet, so nothing was compared; serve would begin an empty one"
             issues.append(ConfigurationIssue(.warning, place: Setting.database.flag, message))
         }
-        do { issues += try loaded.epochIssues(in: ledger) } catch { throw CommandError(ServiceError.database(error)) }
+        do { issues += try loaded.secretIssues(in: ledger) } catch { throw CommandError(ServiceError.database(error)) }
         do {
             issues += try loaded.logIssues(in: ledger, checkpoint: settings.checkpointPath)
         } catch {

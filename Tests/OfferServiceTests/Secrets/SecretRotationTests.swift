@@ -7,8 +7,8 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// Wherever the ledger has a key that was made under the secret of an earlier epoch, it gets the key of now.
-@Suite(.overBothEngines) struct KeyRotationTests {
+/// Wherever the ledger has a key that was made under the earlier version of the secret, it gets the key of now.
+@Suite(.overBothEngines) struct SecretRotationTests {
     private static let earlier = [UInt8](repeating: 0xAA, count: 18)
     private static let current = [UInt8](repeating: 0xBB, count: 18)
 
@@ -169,7 +169,7 @@ import Testing
                 SQL(statement, row.isInRecord && index == 0 ? .text(text) : .blob(Self.earlier))
             )
         }
-        let rotatedKeys = KeyRotation(GrantTable(connection: connection))
+        let rotatedKeys = SecretRotation(GrantTable(connection: connection))
         let rotatedKey = RotatedKey(
             current: Self.current,
             earlier: [[UInt8](repeating: 1, count: 18), Self.earlier]
@@ -192,7 +192,7 @@ import Testing
             try connection.run(SQL("INSERT INTO grants VALUES (?, 7, ?, 3)", values))
         }
         let rotatedKey = RotatedKey(current: Self.current, earlier: [Self.earlier])
-        try KeyRotation(GrantTable(connection: connection)).apply([rotatedKey])
+        try SecretRotation(GrantTable(connection: connection)).apply([rotatedKey])
         let rows = try connection.all(SQL("SELECT subject, grant_id FROM grants ORDER BY grant_id")) {
             $0.blob(0) + $0.blob(1)
         }

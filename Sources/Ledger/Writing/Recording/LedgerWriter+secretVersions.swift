@@ -3,17 +3,17 @@ import OfferDomain
 import Storage
 
 extension LedgerWriter {
-    /// Whether a grant may be named beside keys in force: it is of the epoch in force, or that is the only one.
+    /// Whether a grant may be named beside keys in force: it is of the version in force, or that is the only one.
     ///
     /// For a grant whose use no store will report, `signedAt` decides; without it the answer is false.
-    func isOfNewestEpoch(_ grantID: UniqueID?, signedAt: Timestamp? = nil) throws(LedgerError) -> Bool {
-        guard let newestEpoch, let grantID else { return true }
+    func isOfNewestVersion(_ grantID: UniqueID?, signedAt: Timestamp? = nil) throws(LedgerError) -> Bool {
+        guard let newestVersion, let grantID else { return true }
         let entries = try database(issued.entries(of: [grantID]))
-        if let entry = entries[grantID] { return entry >= newestEpoch.firstEntry }
-        return signedAt.map { $0 >= newestEpoch.begunAt } ?? false
+        if let entry = entries[grantID] { return entry >= newestVersion.firstEntry }
+        return signedAt.map { $0 >= newestVersion.begunAt } ?? false
     }
 
-    /// After an epoch was destroyed, the history without marks of deleted grants, which Google Play keeps reporting.
+    /// After a secret was destroyed, the history without marks of deleted grants, which Google Play keeps reporting.
     func withoutForgottenMarks(_ history: GooglePlayHistory) throws(LedgerError) -> GooglePlayHistory {
         guard hasForgotten else { return history }
         let known = try database(issued.entries(of: history.purchases.values.compactMap(\.markedGrant)))

@@ -6,7 +6,7 @@ import Storage
 ///
 /// It takes a request or a report that names the customer, transaction or purchase: neither key gives the other. After
 /// the move, everything is as if there had been one secret. Used by one thread, inside an open transaction.
-struct KeyRotation {
+struct SecretRotation {
     private let connection: any DatabaseConnection
 
     private let grants: GrantTable

@@ -5,8 +5,8 @@ import OfferDomain
 package import ServiceRuntime
 import Storage
 
-/// Ends an epoch for good: its pseudonyms can no longer be traced to customers.
-package struct EpochDestruction {
+/// Destroys a version of the secret of customer IDs for good: its pseudonyms can no longer be traced to customers.
+package struct SecretDestruction {
     /// What happened to the file of the secret.
     package enum Outcome: Hashable, Sendable {
         case removed(path: String)
@@ -29,10 +29,10 @@ package struct EpochDestruction {
     /// Records it and deletes the data from the ledger, both or neither; then overwrites the file and removes it.
     ///
     /// If the file was not removed, it may be repeated.
-    package func destroy(_ name: String) throws(EpochDestructionError) -> Outcome {
+    package func destroy(_ name: String) throws(SecretDestructionError) -> Outcome {
         let files: [(name: String, path: String?)]
         do {
-            files = try KeyRingFile(path: keysPath, policy: SecretFilePolicy()).epochFiles()
+            files = try KeyRingFile(path: keysPath, policy: SecretFilePolicy()).secretFiles()
         } catch {
             throw .configuration(error)
         }
@@ -52,11 +52,11 @@ package struct EpochDestruction {
     /// How long one answer of the database may take: whole tables are searched in one transaction.
     private static let patienceMilliseconds = 3_600_000
 
-    private func forget(_ name: String) throws(EpochDestructionError) {
-        do throws(LedgerChangeError<EpochDestructionError>) {
+    private func forget(_ name: String) throws(SecretDestructionError) {
+        do throws(LedgerChangeError<SecretDestructionError>) {
             try ledger.change(patienceMilliseconds: Self.patienceMilliseconds) {
-                connection throws(EpochDestructionError) in
-                try forget(name, EpochTable(connection: connection))
+                connection throws(SecretDestructionError) in
+                try forget(name, SecretVersionTable(connection: connection))
             }
         } catch {
             switch error {
@@ -66,25 +66,25 @@ package struct EpochDestruction {
         }
     }
 
-    private func forget(_ name: String, _ table: EpochTable) throws(EpochDestructionError) -> [AuditEvent] {
-        let known: [EpochTable.Entry]
+    private func forget(_ name: String, _ table: SecretVersionTable) throws(SecretDestructionError) -> [AuditEvent] {
+        let known: [SecretVersionTable.Entry]
         do { known = try table.all() } catch { throw .ledger(.database(error)) }
-        guard let epoch = known.first(where: { $0.name == name }) else { throw .unknown }
-        guard epoch.destroyedAt == nil else { return [] }
-        guard let next = known.first(where: { $0.ordinal > epoch.ordinal }) else { throw .inForce }
+        guard let secretVersion = known.first(where: { $0.name == name }) else { throw .unknown }
+        guard secretVersion.destroyedAt == nil else { return [] }
+        guard let next = known.first(where: { $0.ordinal > secretVersion.ordinal }) else { throw .inForce }
         do {
-            try table.destroy(epoch, before: next, at: clock.now())
+            try table.destroy(secretVersion, before: next, at: clock.now())
         } catch {
             throw .ledger(.database(error))
         }
-        return [.epochDestroyed(name)]
+        return [.secretVersionDestroyed(name)]
     }
 }
 
-/// Why an epoch was not ended.
-package enum EpochDestructionError: Error, Sendable, CustomStringConvertible {
+/// Why a version was not destroyed.
+package enum SecretDestructionError: Error, Sendable, CustomStringConvertible {
     case inForce
-    /// The database has no such epoch.
+    /// The database has no such secret version.
     case unknown
     case configuration(ConfigurationError)
     case ledger(LedgerError)

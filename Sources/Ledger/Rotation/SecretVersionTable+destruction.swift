@@ -3,20 +3,20 @@ import Configuration
 import OfferDomain
 import Storage
 
-extension EpochTable {
-    /// Notes that the secret of an epoch is destroyed, and deletes what would lead from its entries to a customer.
+extension SecretVersionTable {
+    /// Notes that the secret of a version is destroyed, and deletes what would lead from its entries to a customer.
     ///
-    /// `next` is the epoch that took over.
-    func destroy(_ epoch: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
+    /// `next` is the secret version that took over.
+    func destroy(_ secretVersion: Entry, before next: Entry, at now: Timestamp) throws(StorageError) {
         // A grant at the very end was used a little later; without the grant, that use would pass for ungranted.
         let settled = min(next.begunAt.adding(hours: Self.settlingHours), now)
-        try EpochForgetting(connection: connection, epoch: epoch, next: next).run(settled: settled)
+        try DestructionSweep(connection: connection, secretVersion: secretVersion, next: next).run(settled: settled)
         try connection.run(
             SQL(
-                "UPDATE customer_epochs SET destroyed_at = ?, forgotten_until = ? WHERE epoch = ?",
+                "UPDATE secret_versions SET destroyed_at = ?, forgotten_until = ? WHERE name = ?",
                 .integer(now.milliseconds),
                 .integer(settled.milliseconds),
-                .text(epoch.name)
+                .text(secretVersion.name)
             )
         )
     }

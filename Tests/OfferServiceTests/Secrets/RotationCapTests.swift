@@ -10,7 +10,7 @@ import Testing
 @testable import OfferService
 
 /// Caps and history hold for a customer while the secret of customers' ids changes.
-@Suite(.overBothEngines) struct EpochCapTests {
+@Suite(.overBothEngines) struct RotationCapTests {
     @Test(arguments: Wire.ofRun, LinkedCapTests.rows)
     func `who used an offer and logged in under one secret is refused under the next, by every name`(
         wire: Wire,
@@ -20,7 +20,7 @@ import Testing
             #expect(try await service.sign(offer: "once", row.granted).status == 200)
             try await service.transfer(from: row.from, to: row.to)
             for (index, ask) in row.asks.enumerated() {
-                if index < 3 { try service.beginEpoch("e\(index)") }
+                if index < 3 { try service.beginSecretVersion("e\(index)") }
                 let reply = try await service.sign(offer: "once", ask)
                 #expect(reply.problem == "not-eligible", "\(ask): \(reply)")
             }
@@ -35,23 +35,23 @@ import Testing
             let names = [#""customerId": "ada""#, #""anonymousId": "device-1""#]
             let (first, second) = isFromDevice ? (names[1], names[0]) : (names[0], names[1])
             try await service.transfer(from: "device-1", to: "ada")
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             #expect(try await service.sign(offer: "once", first).status == 200)
             #expect(try await service.sign(offer: "once", second).problem == "not-eligible")
             // Everything has moved: the old secret is not needed any more.
-            try service.forgetEarlierEpochs()
+            try service.forgetEarlierVersions()
             for name in names { #expect(try await service.sign(offer: "once", name).problem == "not-eligible") }
         }
     }
 
-    @Test func `a grant from before counts once, and those of later epochs with it`() async throws {
+    @Test func `a grant from before counts once, and those of later secret versions with it`() async throws {
         try await withService { service in
-            for epoch in ["2", "3", "4"] {
+            for secretVersion in ["2", "3", "4"] {
                 let reply = try await service.sign(offer: "cooldown", #""customerId": "ada""#)
-                #expect(reply.status == 200, "\(epoch): \(reply)")
-                try service.beginEpoch(epoch)
+                #expect(reply.status == 200, "\(secretVersion): \(reply)")
+                try service.beginSecretVersion(secretVersion)
                 let early = try await service.sign(offer: "cooldown", #""customerId": "ADA""#)
-                #expect(early.problem == "not-eligible", "\(epoch): \(early)")
+                #expect(early.problem == "not-eligible", "\(secretVersion): \(early)")
                 service.clock.advance(days: 30)
             }
             let rows = try service.rows([
@@ -66,7 +66,7 @@ import Testing
             let ada = #""customerId": "ada""#
             let before = service.current.value
             #expect(try await service.sign(offer: "once", ada).status == 200)
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             let after = service.current.value
             #expect(try await service.sign(offer: "once", ada).problem == "not-eligible")
             // As a service that has not read the new secret: it knows ada by a name under which nothing is kept any more.
@@ -84,7 +84,7 @@ import Testing
     @Test func `eligibility previews count grants under the earlier secret`() async throws {
         try await withService { service in
             #expect(try await service.sign(offer: "once", #""customerId": "ada""#).status == 200)
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             var call = service.call(
                 #"{"bundleId": "com.example.app", "customerId": "ada", "facts": {"subscribedBefore": true}}"#
             )
@@ -99,7 +99,7 @@ import Testing
         try await withService { service in
             let call = service.call(offer: "once", #""customerId": "ada""#).with("Idempotency-Key", "k")
             let first = try await service.send(call)
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             let again = try await service.send(call)
             #expect(first.status == 200 && again.json["nonce"] == first.json["nonce"])
         }
@@ -112,12 +112,12 @@ import Testing
             let ids = try world.customer([.init(.active)]).subscriptions[0]
             try await world.vouch(ids, ada)
             let before = try world.service.counts()
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             #expect(try await world.sign("running", ada).status == 200)
             try await world.vouch(ids, ada)
             #expect(try world.service.counts() == before, "the same rows, under other keys")
             #expect(try world.service.entries("subscription.transferred").isEmpty)
-            try world.service.forgetEarlierEpochs()
+            try world.service.forgetEarlierVersions()
             #expect(try await world.sign("running", ada).status == 200)
             // The subscription still has its customer.
             try await world.vouch(ids, #""customerId": "grace""#)
@@ -134,11 +134,11 @@ import Testing
             let mark = try world.place().keys.mark(of: grantID, for: 7)
             let before = try world.purchases(of: "ada")
             #expect(before == 2)
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             try world.tell("second", customer: "ada", linked: "first", minutes: 2)
             #expect(try world.place().keys.isGenuine(mark, for: 7))
             #expect(try !world.place().keys.isGenuine(mark, for: 8))
-            try service.forgetEarlierEpochs()
+            try service.forgetEarlierVersions()
             #expect(try world.purchases(of: "ada") == 2)
             let records = try service.rows(["SELECT record FROM subscription_records"])
             #expect(records.count == 2)
@@ -160,9 +160,9 @@ import Testing
             let world = try PlayLedger(service)
             let ada = try world.accountID("ada")
             try world.tell("one", customer: "ada", account: ada, minutes: 0)
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             try world.tell("one", customer: "ada", account: ada, minutes: 1)
-            if isDestroyed { try service.forgetEarlierEpochs() }
+            if isDestroyed { try service.forgetEarlierVersions() }
             // As the store's notification reports it, and as the app sends it.
             try world.tell("one", account: ada, minutes: 2)
             try world.tell("one", customer: "ada", account: ada, minutes: 3)
@@ -179,14 +179,14 @@ import Testing
             let world = try PlayLedger(service)
             let ada = try world.accountID("ada")
             try world.tell("one", account: ada, minutes: 0)
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             try world.tell("other", customer: "ada", minutes: 1)
             // The app has kept the id that it was given.
             try world.tell("two", account: ada, linked: "one", minutes: 2)
             #expect(try service.entries("subscription.transferred").isEmpty)
             #expect(try world.otherNames(than: "ada") == 0)
             #expect(try world.purchases(of: "ada") == 3)
-            try service.beginEpoch("3")
+            try service.beginSecretVersion("3")
             try world.tell("three", customer: "ada", account: ada, linked: "two", minutes: 3)
             #expect(try service.entries("subscription.transferred").isEmpty)
             #expect(try world.otherNames(than: "ada") == 0)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is stored of customers when the secret of their IDs changes.
-@Suite(.overBothEngines) struct StoredAttributesEpochTests {
+@Suite(.overBothEngines) struct StoredAttributesRotationTests {
     private static let rows: [StaticString] = ["SELECT hex(subject) FROM customer_attributes"]
 
     private func ask(_ service: TestService, _ customer: String) async throws -> Int {
@@ -16,7 +16,7 @@ import Testing
         try await withService { service async throws in
             for customer in ["ada", "grace", "zoe"] { try await service.store(#"{"tier": "gold"}"#, of: customer) }
             let before = Set(try service.rows(Self.rows))
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             #expect(try await ask(service, "ada") == 200)
             #expect(try await service.send(service.attributesCall("GET", of: "grace")).status == 200)
             #expect(try await service.send(service.attributesCall("DELETE", of: "zoe")).status == 200)
@@ -24,7 +24,7 @@ import Testing
             #expect(after.count == 2 && after.isDisjoint(with: before))
             try await service.store(#"{"tier": "silver"}"#, of: "ada")
             #expect(try await ask(service, "ada") == 403)
-            try service.beginEpoch("3")
+            try service.beginSecretVersion("3")
             #expect(try await ask(service, "ada") == 403)
             #expect(try await ask(service, "grace") == 200)
         }
@@ -33,10 +33,10 @@ import Testing
     @Test func `what was stored under a secret is erased with it, named since or not`() async throws {
         try await withService { service async throws in
             for customer in ["ada", "grace"] { try await service.store(#"{"tier": "gold"}"#, of: customer) }
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             try await service.store(#"{"tier": "gold"}"#, of: "zoe")
             #expect(try await ask(service, "ada") == 200)
-            try service.destroyEpoch("1")
+            try service.destroySecretVersion("1")
             #expect(try service.rows(Self.rows).count == 1)
             for (customer, status) in [("ada", 403), ("grace", 403), ("zoe", 200)] {
                 #expect(try await ask(service, customer) == status, "\(customer)")
@@ -48,7 +48,7 @@ import Testing
         try await withService { service async throws in
             try await service.store(#"{"tier": "gold"}"#, of: "ada")
             let outdated = service.current.value
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             service.current.swap(outdated)
             let body = #"{"attributes": {"tier": "silver"}, "expiresInSeconds": 60}"#
             for method in ["PUT", "GET", "DELETE"] {

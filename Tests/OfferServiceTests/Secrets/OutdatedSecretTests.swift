@@ -27,7 +27,7 @@ import Testing
             let ids = try world.customer([.init(.active)]).subscriptions[0]
             try await world.vouch(ids, Self.ada)
             let outdated = world.service.current.value
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             let current = world.service.current.value
             var eligibility = world.service.call(#"{"bundleId": "com.example.app", \#(Self.ada)}"#)
             eligibility.path = "/v1/eligibility"
@@ -60,7 +60,7 @@ import Testing
     @Test func `what others send at the same time is done`() async throws {
         try await withService { service in
             let outdated = service.current.value.pseudonyms
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             let current = service.current.value.pseudonyms
             let refusals = try await withThrowingTaskGroup { group in
                 for (index, pseudonyms) in [current, outdated, current, outdated, current].enumerated() {
@@ -96,7 +96,7 @@ import Testing
     @Test func `meanwhile Google Play's pushes get 503, so that Google sends them again`() async throws {
         try await withPlayService { world in
             let outdated = world.service.current.value
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             let current = world.service.current.value
             try world.play.answer("a", PlaySample("ACTIVE"))
             let push = PlayService.push(PlayService.change(4, "a"), id: "1")

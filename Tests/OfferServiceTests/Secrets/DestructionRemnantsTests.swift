@@ -9,8 +9,8 @@ import Testing
 @testable import Ledger
 @testable import OfferService
 
-/// What is left of an epoch after its end: entries, but nothing that names their customers.
-@Suite(.overBothEngines) struct EpochRemnantsTests {
+/// What is left of a secret version after its end: entries, but nothing that names their customers.
+@Suite(.overBothEngines) struct DestructionRemnantsTests {
     /// What was named under the next secret before the earlier one ended.
     enum Named: CaseIterable {
         case nothing, customer, purchase, everything
@@ -36,7 +36,7 @@ import Testing
             try await world.service.transfer(from: "device-1", to: "ada")
             let remnants = try Self.keys(world, ids).union(Self.grants(world.service))
             #expect(try Set(world.service.rows(with: remnants)).count > 10, "they are everywhere")
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             if [.customer, .everything].contains(named) {
                 #expect(
                     try await world.sign("running", Self.ada).status == 200,
@@ -52,7 +52,7 @@ import Testing
                 #expect(try await world.sign("running", #""customerId": "grace", \#(facts)"#).status == 200)
             }
             #expect(try !world.service.rows(with: remnants).isEmpty)
-            try world.service.destroyEpoch("1")
+            try world.service.destroySecretVersion("1")
             #expect(try world.service.rows(with: remnants).isEmpty)
             // Later grants still count for what was named since: the customer, and the subscription if it was named.
             let kept = try world.service.rows([
@@ -80,15 +80,15 @@ import Testing
                 }
             }
             try await ask(0..<10, 200)
-            try service.beginEpoch("2")
+            try service.beginSecretVersion("2")
             // Some of the first are in memory alone, and those of the last in both.
             try await ask(10..<20, 200)
-            let first = SQL("SELECT max(first_entry) FROM customer_epochs")
+            let first = SQL("SELECT max(first_entry) FROM secret_versions")
             let begun = try #require(try service.ledger.openForReading().first(first) { $0.integer(0) })
             let before = try Self.indexedEntries(service)
             let later = before.filter { $0 >= begun }
             #expect(later.count > 5 && before.count > later.count + 5)
-            try service.destroyEpoch("1")
+            try service.destroySecretVersion("1")
             // Those of the last grants may have come meanwhile.
             let left = try Self.indexedEntries(service)
             #expect(left.allSatisfy { $0 >= begun } && Set(left).isSuperset(of: later))
@@ -106,8 +106,8 @@ import Testing
                 }
             }
             try await ask(0..<10)
-            try service.beginEpoch("2")
-            try service.destroyEpoch("1")
+            try service.beginSecretVersion("2")
+            try service.destroySecretVersion("1")
             #expect(try Self.indexedEntries(service).isEmpty)
             try await ask(10..<40)
             let rows = SQL("SELECT DISTINCT place / 256 FROM grants_by_time ORDER BY place")
@@ -126,8 +126,8 @@ import Testing
             let ids = try world.customer([.init(.active, periods: 3, renewalInfo: next)]).subscriptions[0]
             let id = ids.originalTransactionID
             try await world.vouch(ids, Self.ada)
-            try world.service.beginEpoch("2")
-            try world.service.moveEpochs(days: -10)
+            try world.service.beginSecretVersion("2")
+            try world.service.moveVersions(days: -10)
             try await world.vouch(ids, Self.ada)
             try await world.deliver(.init("DID_CHANGE_RENEWAL_PREF", transactionID: id))
             #expect(try world.service.rows(["SELECT state FROM redemptions"]) == ["pending"])
@@ -139,15 +139,15 @@ import Testing
             ]
             let before = try world.service.rows(tables)
             #expect(before.count > 5)
-            try world.service.destroyEpoch("1")
+            try world.service.destroySecretVersion("1")
             #expect(try world.service.rows(tables) == before)
             #expect(try await world.sign("running", Self.ada).status == 200)
             // The chain is named again, its last transaction alone.
             let connection = try world.service.ledger.openPatiently()
             try connection.run(SQL("UPDATE subscription_records SET history_complete_at = 1"))
-            try world.service.beginEpoch("3")
+            try world.service.beginSecretVersion("3")
             try await world.deliver(.init("DID_CHANGE_RENEWAL_STATUS", transactionID: id))
-            try world.service.destroyEpoch("2")
+            try world.service.destroySecretVersion("2")
             let complete = try world.service.rows([
                 "SELECT coalesce(history_complete_at, 0) || '' FROM subscription_records"
             ])
@@ -165,7 +165,7 @@ import Testing
             let offer = FakeAppStore.Offer(2, "store_open", period: 0)
             let ids = try world.customer([.init(.active, periods: 1, startedDaysAgo: -0.001, offers: [offer])])
                 .subscriptions[0]
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             let before = try world.service.entries().count
             try await world.vouch(ids, Self.ada)
             #expect(try await world.service.send(call).json["grantId"] == grant)
@@ -188,10 +188,10 @@ import Testing
             }
             let ids = try world.customer([.init(.active, periods: 4, startedDaysAgo: 100, offers: offers)])
                 .subscriptions[0]
-            try world.service.beginEpoch("2")
-            try world.service.moveEpochs(days: -60)
+            try world.service.beginSecretVersion("2")
+            try world.service.moveVersions(days: -60)
             for isForgotten in [false, true] {
-                if isForgotten { try world.service.destroyEpoch("1") }
+                if isForgotten { try world.service.destroySecretVersion("1") }
                 let connection = try world.service.ledger.openPatiently()
                 for statement: StaticString in [
                     "DELETE FROM redemptions", "DELETE FROM transaction_records",
@@ -204,18 +204,18 @@ import Testing
         }
     }
 
-    @Test func `one epoch may end before an earlier one, whose customers stay`() async throws {
+    @Test func `one secret version may end before an earlier one, whose customers stay`() async throws {
         try await withStoreService(asksStore: false) { world in
             let ids = try world.customer([.init(.active), .init(.active)])
             try await world.vouch(ids.subscriptions[0], Self.ada)
             let first = try world.service.rows(["SELECT hex(subscription) FROM subscription_records"])
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             try await world.vouch(ids.subscriptions[1], #""customerId": "grace""#)
-            try world.service.beginEpoch("3")
-            try world.service.destroyEpoch("2")
+            try world.service.beginSecretVersion("3")
+            try world.service.destroySecretVersion("2")
             #expect(try world.service.rows(["SELECT hex(subscription) FROM subscription_records"]) == first)
             #expect(try await world.sign("running", Self.ada).status == 200)
-            try world.service.destroyEpoch("1")
+            try world.service.destroySecretVersion("1")
             #expect(try await world.sign("running", Self.ada).problem == "eligibility-undecided")
         }
     }
@@ -247,14 +247,14 @@ import Testing
             let remnants = Set(purchases + [anna.ledgerKey, grant.bytes, [UInt8](hexadecimal: mark) ?? []])
             #expect(try Set(world.service.rows(with: remnants)).count > 10, "they are everywhere")
             world.service.clock.advance(days: 5)
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             if [.customer, .everything].contains(named) {
                 try await world.service.transfer(from: "device-1", to: "anna")
             }
             if [.purchase, .everything].contains(named) { try await tell("b", at: "second") }
-            try world.service.destroyEpoch("1")
+            try world.service.destroySecretVersion("1")
             #expect(try world.service.rows(with: remnants).isEmpty)
-            // The store still reports the account and the mark of the destroyed epoch.
+            // The store still reports the account and the mark of the destroyed secret version.
             for token in ["a", "b"] { try await tell(token, at: "third-\(token)") }
             #expect(try world.service.rows(with: remnants).isEmpty)
             #expect(try world.service.rows(["SELECT count(*) || '' FROM subscription_records"]) == ["2"])
@@ -266,7 +266,7 @@ import Testing
             let call = world.authorizationCall(#""customerId": "anna", "facts": {"subscribedBefore": true}"#)
                 .with("Idempotency-Key", "k")
             let first = try await world.service.send(call)
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             let second = try await world.service.send(call)
             #expect(first.json["grantId"] == second.json["grantId"], "\(second)")
             #expect(first.json["obfuscatedAccountId"] != second.json["obfuscatedAccountId"])
@@ -288,12 +288,12 @@ import Testing
             let id = try await world.service.send(bob).json["obfuscatedAccountId"].text
             let bought = try world.play.buy(.init("premium", obfuscatedAccountID: id))
             try await world.deliver(bought)
-            try world.service.beginEpoch("2")
+            try world.service.beginSecretVersion("2")
             let named = #""purchaseTokens": ["\#(bought.token)"]"#
             #expect(
                 try await world.service.send(world.authorizationCall(#""customerId": "bob", \#(named)"#)).status == 200
             )
-            try world.service.destroyEpoch("1")
+            try world.service.destroySecretVersion("1")
             let stranger = world.authorizationCall(as: "app", #""anonymousId": "device-1", \#(named)"#)
             #expect(try await world.service.send(stranger).problem == "purchase-of-other-account")
             try await world.service.transfer(from: "phone", to: "bob")

@@ -3,19 +3,19 @@ import Configuration
 package import OfferDomain
 package import Storage
 
-/// The epochs that the database knows, in the order in which they came into force.
-package struct EpochTable {
-    /// One epoch on record.
+/// The secret versions that the database knows, in the order in which they came into force.
+package struct SecretVersionTable {
+    /// One secret version on record.
     package struct Entry: Hashable, Sendable {
-        /// The epoch's name in the keys file.
+        /// The version's name in the keys file.
         package let name: String
-        /// The place in the order in which epochs came into force.
+        /// The place in the order in which secret versions came into force.
         package let ordinal: Int64
-        /// Distinguishes the epoch's secret from another one, without disclosing it.
+        /// Distinguishes the version's secret from another one, without disclosing it.
         package let checkValue: [UInt8]
-        /// The index of the first audit entry that may have the epoch's pseudonyms.
+        /// The index of the first audit entry that may have the secret version's pseudonyms.
         package let firstEntry: Int64
-        /// When the epoch came into force.
+        /// When the secret version came into force.
         package let begunAt: Timestamp
         /// When its secret was destroyed; `nil` while there is one.
         package let destroyedAt: Timestamp?
@@ -30,11 +30,11 @@ package struct EpochTable {
         self.connection = connection
     }
 
-    /// All epochs on record, destroyed ones too, the oldest first.
+    /// All secret versions on record, destroyed ones too, the oldest first.
     package func all() throws(StorageError) -> [Entry] {
         try connection.all(
             SQL(
-                "SELECT epoch, ordinal, check_value, first_entry, destroyed_at, begun_at FROM customer_epochs ORDER BY ordinal"
+                "SELECT name, ordinal, check_value, first_entry, destroyed_at, begun_at FROM secret_versions ORDER BY 2"
             )
         ) { row in
             Entry(
@@ -51,28 +51,28 @@ package struct EpochTable {
     /// The names of those whose secrets were destroyed.
     package func destroyed() throws(StorageError) -> Set<String> {
         Set(
-            try connection.all(SQL("SELECT epoch FROM customer_epochs WHERE destroyed_at IS NOT NULL")) { $0.text(0) }
+            try connection.all(SQL("SELECT name FROM secret_versions WHERE destroyed_at IS NOT NULL")) { $0.text(0) }
         )
     }
 
-    /// Uses of offers before this are not looked at any more; `nil` if no epoch was destroyed.
+    /// Uses of offers before this are not looked at any more; `nil` if no secret version was destroyed.
     package func forgottenUntil() throws(StorageError) -> Timestamp? {
-        try connection.first(SQL("SELECT max(forgotten_until) FROM customer_epochs")) { $0.optionalInteger(0) }
+        try connection.first(SQL("SELECT max(forgotten_until) FROM secret_versions")) { $0.optionalInteger(0) }
             .flatMap(\.self).map(Timestamp.init(milliseconds:))
     }
 
-    /// Puts a new epoch into force.
-    func add(_ epoch: CustomerEpoch, at now: Timestamp) throws(StorageError) {
+    /// Puts a new secret version into force.
+    func add(_ secretVersion: SecretVersion, at now: Timestamp) throws(StorageError) {
         try connection.run(
             SQL(
                 """
-                INSERT INTO customer_epochs (epoch, ordinal, check_value, begun_at, first_entry)
+                INSERT INTO secret_versions (name, ordinal, check_value, begun_at, first_entry)
                 SELECT ?, count(*), ?, ?, CASE count(*) WHEN 0 THEN 0
                     ELSE (SELECT coalesce(max(entry_index) + 1, 0) FROM audit_entries) END
-                FROM customer_epochs
+                FROM secret_versions
                 """,
-                .text(epoch.name),
-                .blob(epoch.checkValue),
+                .text(secretVersion.name),
+                .blob(secretVersion.checkValue),
                 .integer(now.milliseconds)
             )
         )

@@ -6,7 +6,7 @@ extension KeyTables {
     /// `grants` before a key of theirs is renamed.
     ///
     /// Grants and attributes are removed by their entries. The first transaction of a redemption and the holder of a
-    /// subscription have no index, so ``KeyRotation`` finds them by other columns of their rows.
+    /// subscription have no index, so ``SecretRotation`` finds them by other columns of their rows.
     static let ofLedger = KeyTables([
         Table("grants", primaryKey: "subject, offer_key, grant_id", renamed: "subject", removed: ""),
         Table(

@@ -3,16 +3,16 @@ import Configuration
 import OfferDomain
 import Storage
 
-/// Deletes everything that leads from entries of one epoch to a customer; inside an open transaction.
+/// Deletes everything that leads from entries of one secret version to a customer; inside an open transaction.
 ///
-/// If a customer has come back since, grants of the epoch are found under later secrets. Each grant names its entry of
-/// the audit log, which has the old pseudonyms, and so does each link. Rows of store data with a key of the epoch are
-/// deleted too: alone they can't be found any more, and beside a key in force they identify the customer.
-struct EpochForgetting {
+/// If a customer has come back since, grants of the version are found under later secrets. Each grant names its entry
+/// of the audit log, which has the old pseudonyms, and so does each link. Rows of store data with a key of the version
+/// are deleted too: alone they can't be found any more, and beside a key in force they identify the customer.
+struct DestructionSweep {
     let connection: any DatabaseConnection
-    let epoch: EpochTable.Entry
-    /// The epoch that took over.
-    let next: EpochTable.Entry
+    let secretVersion: SecretVersionTable.Entry
+    /// The secret version that took over.
+    let next: SecretVersionTable.Entry
 
     /// Deletes the data, and all redemptions before `settled`.
     func run(settled: Timestamp) throws(StorageError) {
@@ -30,9 +30,9 @@ struct EpochForgetting {
     // MARK: - By the time when it was in force
 
     private func forgetEntries() throws(StorageError) {
-        let span: [SQLValue] = [.integer(epoch.firstEntry), .integer(next.firstEntry)]
+        let span: [SQLValue] = [.integer(secretVersion.firstEntry), .integer(next.firstEntry)]
         for statement in Self.entries { try connection.run(SQL(statement, span)) }
-        let places = [epoch, next].map { SQLValue.integer(GrantLogRow.first(of: $0.firstEntry)) }
+        let places = [secretVersion, next].map { SQLValue.integer(GrantLogRow.first(of: $0.firstEntry)) }
         try connection.run(SQL("DELETE FROM grants_by_time WHERE place >= ? AND place < ?", places))
         // A retry would return deleted data under another name, and guessed bodies with IDs could be tried out.
         let begunAt = try beginning()
@@ -40,7 +40,7 @@ struct EpochForgetting {
         try connection.run(SQL("DELETE FROM retention_answers WHERE answered_at < ?", .integer(begunAt)))
     }
 
-    /// When the next epoch began, in milliseconds by the time of the log, which never goes back.
+    /// When the next secret version began, in milliseconds by the time of the log, which never goes back.
     private func beginning() throws(StorageError) -> Int64 {
         let sql = SQL("SELECT entry FROM audit_entries WHERE entry_index = ?", .integer(next.firstEntry))
         let entry = try connection.first(sql) { $0.blob(0) }
@@ -57,15 +57,15 @@ struct EpochForgetting {
 
     // MARK: - By keys
 
-    /// Removes every row with a key of the epoch.
+    /// Removes every row with a key of the secret version.
     private func forgetKeys() throws(StorageError) {
-        for statement in Self.besideKeys { try connection.run(SQL(statement, .blob(epoch.keyTag))) }
-        try KeyTables.ofLedger.removeRows(endingIn: epoch.keyTag, after: LedgerKey.digestBytes, connection)
+        for statement in Self.besideKeys { try connection.run(SQL(statement, .blob(secretVersion.keyTag))) }
+        try KeyTables.ofLedger.removeRows(endingIn: secretVersion.keyTag, after: LedgerKey.digestBytes, connection)
     }
 
     /// Statements for rows that depend on keys in other rows, run before those are deleted.
     private static let besideKeys: [StaticString] = [
-        // Later grants for a subscription whose key is of the epoch, because only its customer was named then.
+        // Later grants for a subscription whose key is of the secret version, because only its customer was named then.
         """
         DELETE FROM grants WHERE subject IN (
             SELECT subscription FROM subscription_records
@@ -108,7 +108,7 @@ struct EpochForgetting {
     /// How many records are read at a time.
     private static let page = 512
 
-    /// Removes the account from transactions that name it by a key of the epoch.
+    /// Removes the account from transactions that name it by a key of the secret version.
     private func forgetAccountsInRecords() throws(StorageError) {
         var last: [SQLValue] = [.blob([]), .blob([])]
         while true {
@@ -117,7 +117,7 @@ struct EpochForgetting {
             }
             for row in rows {
                 guard var record = row.record, let account = record.account?.bytes,
-                    Array(account.dropFirst(LedgerKey.digestBytes)) == epoch.keyTag
+                    Array(account.dropFirst(LedgerKey.digestBytes)) == secretVersion.keyTag
                 else { continue }
                 record.account = nil
                 try connection.insert(

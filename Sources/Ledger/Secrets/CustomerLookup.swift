@@ -12,7 +12,7 @@ package struct CustomerLookup {
         self.pseudonyms = pseudonyms
     }
 
-    /// The pseudonyms of each name, one for each epoch with the newest first; it returns once the lookup is recorded.
+    /// The pseudonyms of each name, one for each secret, the newest first; it returns once the lookup is recorded.
     ///
     /// At most 16 names, so that what is recorded fits into its entry.
     package func users(
@@ -22,7 +22,7 @@ package struct CustomerLookup {
         guard ledger.exists else { throw .databaseGone }
         let destroyed: Set<String>
         do {
-            destroyed = try EpochTable(connection: try ledger.open()).destroyed()
+            destroyed = try SecretVersionTable(connection: try ledger.open()).destroyed()
         } catch {
             throw .database(error)
         }

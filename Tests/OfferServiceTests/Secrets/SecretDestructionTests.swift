@@ -11,20 +11,20 @@ import Testing
 @testable import Ledger
 
 /// Destroying a secret version: its pseudonyms can no longer be traced to customers.
-@Suite(.overBothEngines) struct EpochDestructionTests {
+@Suite(.overBothEngines) struct SecretDestructionTests {
     private static let listed = #"customerIds: {epoch: "1", file: "customer-ids.key"}"#
     private static let both = #"customerIds: [{epoch: "2", file: "next.key"}, {epoch: "1", file: "customer-ids.key"}]"#
     private static let ada = #""customerId": "ada""#
 
-    private func destruction(_ place: RunningPlace) -> EpochDestruction {
-        EpochDestruction(
+    private func destruction(_ place: RunningPlace) -> SecretDestruction {
+        SecretDestruction(
             ledger: place.ledger,
             clock: place.clock.wallClock,
             keysPath: place.directory.path(of: "keys")
         )
     }
 
-    private func beginSecondEpoch(_ place: RunningPlace) throws {
+    private func beginSecondVersion(_ place: RunningPlace) throws {
         try SecretFile.createRandom(path: place.directory.path(of: "next.key"))
         try place.rewrite("keys") { $0.replacing(Self.listed, with: Self.both) }
     }
@@ -35,7 +35,7 @@ import Testing
         let keyPath = place.directory.path(of: "customer-ids.key")
         try await place.run { service async throws in
             #expect(try await place.sign(service, offer: "once", Self.ada).status == 200)
-            try beginSecondEpoch(place)
+            try beginSecondVersion(place)
             await mayBlock { service.reload() }
             if returns {
                 #expect(try await place.sign(service, offer: "once", Self.ada).problem == "not-eligible")
@@ -80,7 +80,7 @@ import Testing
         let place = try RunningPlace()
         let path = place.directory.path(of: "customer-ids.key")
         try await place.run { service async throws in
-            try beginSecondEpoch(place)
+            try beginSecondVersion(place)
             await mayBlock { service.reload() }
         }
         #expect(try destruction(place).destroy("1") == .removed(path: path))
@@ -94,10 +94,11 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a file that is gone without its epoch having ended stops the service`(isOnRecord: Bool) async throws {
+    func `a file that is gone without its secret version having ended stops the service`(isOnRecord: Bool) async throws
+    {
         let place = try RunningPlace()
         try await place.run { service async throws in
-            try beginSecondEpoch(place)
+            try beginSecondVersion(place)
             if isOnRecord { await mayBlock { service.reload() } }
         }
         let name = isOnRecord ? "customer-ids.key" : "other.key"
@@ -116,14 +117,14 @@ import Testing
             #expect(error.issues.count == 1 && issue.pointer == "/customerIds", "\(error)")
             #expect(issue.message.contains("is not there, and the epoch was not destroyed"), "\(issue)")
         }
-        #expect(try LoadedConfiguration(place.settings).epochIssues(in: place.ledger).count == 1)
+        #expect(try LoadedConfiguration(place.settings).secretIssues(in: place.ledger).count == 1)
     }
 
-    @Test func `no grant leads from an entry of that epoch to a key in force`() async throws {
+    @Test func `no grant leads from an entry of that secret version to a key in force`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in
             #expect(try await place.sign(service, offer: "open", Self.ada).status == 200)
-            try beginSecondEpoch(place)
+            try beginSecondVersion(place)
             await mayBlock { service.reload() }
             #expect(try await place.sign(service, offer: "open", Self.ada).status == 200)
         }
@@ -146,7 +147,7 @@ import Testing
         return try connection.all(all) { $0.blob(0) }
     }
 
-    @Test func `refuses to destroy the epoch in force or an unknown one`() async throws {
+    @Test func `refuses to destroy the secret version in force or an unknown one`() async throws {
         let place = try RunningPlace()
         try await place.run { _ in }
         do {
@@ -156,7 +157,7 @@ import Testing
             guard case .inForce = error else { throw error }
         }
         // Listed as an earlier one, but the service has not begun the next.
-        try beginSecondEpoch(place)
+        try beginSecondVersion(place)
         do {
             _ = try destruction(place).destroy("1")
             Issue.record("the epoch in force was ended")
@@ -176,7 +177,7 @@ import Testing
     @Test func `it can be repeated when the file could not be removed, and is recorded once`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in
-            try beginSecondEpoch(place)
+            try beginSecondVersion(place)
             await mayBlock { service.reload() }
         }
         let path = place.directory.path(of: "customer-ids.key")
@@ -199,7 +200,7 @@ import Testing
     @Test func `a known customer is looked up under each secret, and the record has no name`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in
-            try beginSecondEpoch(place)
+            try beginSecondVersion(place)
             await mayBlock { service.reload() }
             #expect(try await place.sign(service, offer: "open", Self.ada).status == 200)
         }

@@ -9,40 +9,40 @@ import Storage
 
 extension TestService {
     /// Puts a new secret of customers' ids into force, as a reload does.
-    func beginEpoch(_ name: String) throws {
+    func beginSecretVersion(_ name: String) throws {
         clock.advance(seconds: 1)
         var bytes: [UInt8] = []
         let random = try SystemRandom()
         for _ in 0..<2 { bytes += UniqueID.version4(random.next(), random.next()).bytes }
-        let epoch = CustomerEpoch(name: name, key: try HMACKey(try SecureBytes(copying: bytes)))
-        let next = Pseudonyms(epoch, earlier: current.value.pseudonyms.epochs)
-        try EpochRegister(ledger: ledger).adopt(next)
+        let secretVersion = SecretVersion(name: name, key: try HMACKey(try SecureBytes(copying: bytes)))
+        let next = Pseudonyms(secretVersion, earlier: current.value.pseudonyms.versions)
+        try SecretVersionRegister(ledger: ledger).adopt(next)
         use(next)
     }
 
     /// Leaves the newest secret alone in force, as if there had never been another.
-    func forgetEarlierEpochs() throws {
-        use(Pseudonyms(current.value.pseudonyms.epochs[0]))
+    func forgetEarlierVersions() throws {
+        use(Pseudonyms(current.value.pseudonyms.versions[0]))
     }
 
-    /// Ends an epoch that another took over from, as the command does, and lets go of its secret.
-    func destroyEpoch(_ name: String) throws {
+    /// Ends a secret version that another took over from, as the command does, and lets go of its secret.
+    func destroySecretVersion(_ name: String) throws {
         try ledger.change { connection throws(Never) in
-            let table = EpochTable(connection: connection)
-            guard let known = try? table.all(), let epoch = known.first(where: { $0.name == name }),
-                let next = known.first(where: { $0.ordinal > epoch.ordinal }),
-                (try? table.destroy(epoch, before: next, at: clock.now)) != nil
+            let table = SecretVersionTable(connection: connection)
+            guard let known = try? table.all(), let secretVersion = known.first(where: { $0.name == name }),
+                let next = known.first(where: { $0.ordinal > secretVersion.ordinal }),
+                (try? table.destroy(secretVersion, before: next, at: clock.now)) != nil
             else { return [] }
-            return [.epochDestroyed(name)]
+            return [.secretVersionDestroyed(name)]
         }
         use(current.value.pseudonyms.without([name]))
     }
 
-    /// Moves the start of the later epochs by that many days, as if they had always begun then.
-    func moveEpochs(days: Int64) throws {
+    /// Moves the start of the later secret versions by that many days, as if they had always begun then.
+    func moveVersions(days: Int64) throws {
         try ledger.openPatiently().run(
             SQL(
-                "UPDATE customer_epochs SET begun_at = begun_at + ? WHERE ordinal > 0",
+                "UPDATE secret_versions SET begun_at = begun_at + ? WHERE ordinal > 0",
                 .integer(days * 86_400_000)
             )
         )

@@ -11,8 +11,8 @@ import Testing
 @testable import OfferService
 
 /// Which secrets of customers' ids a database is used with.
-@Suite(.overBothEngines) struct EpochRegisterTests {
-    /// What a keys file lists after a start with epoch 1, and what is said of it.
+@Suite(.overBothEngines) struct SecretVersionRegisterTests {
+    /// What a keys file lists after a start with secret version 1, and what is said of it.
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         /// The values of `customerIds`; files `a.key`, `b.key` and `c.key` have different secrets.
@@ -88,10 +88,12 @@ import Testing
         for name in ["a.key", "b.key", "c.key"] {
             try SecretFile.createRandom(path: place.directory.path(of: name))
         }
-        func list(_ epochs: String) throws {
+        func list(_ versions: String) throws {
             try place.rewrite("keys") { text in
-                text.split(separator: "\n").map { $0.contains("customerIds:") ? "customerIds: \(epochs)," : String($0) }
-                    .joined(separator: "\n")
+                text.split(separator: "\n").map {
+                    $0.contains("customerIds:") ? "customerIds: \(versions)," : String($0)
+                }
+                .joined(separator: "\n")
             }
         }
         for earlier in row.earlier {
@@ -128,7 +130,7 @@ import Testing
         #expect(place.log.lines.contains { $0.contains("epoch 1 is not the one") })
     }
 
-    /// Lists a new epoch, `2b`, before the first.
+    /// Lists a new secret version, `2b`, before the first.
     private func listNext(_ place: RunningPlace) throws {
         try SecretFile.createRandom(path: place.directory.path(of: "next.key"))
         try place.rewrite("keys") {
@@ -140,7 +142,7 @@ import Testing
     }
 
     private func names(_ ledger: LedgerAccess) throws -> [String] {
-        try EpochTable(connection: ledger.openForReading()).all().map(\.name)
+        try SecretVersionTable(connection: ledger.openForReading()).all().map(\.name)
     }
 
     /// What is in the way of a reload for a while.
@@ -167,15 +169,15 @@ import Testing
         end: SQL("DROP TRIGGER hindrance")
     )
 
-    @Test func `begins no epoch with a reload for which callers can't be read`() async throws {
-        try await beginsNoEpoch(during: Self.hindranceOfCallers)
+    @Test func `begins no secret version with a reload for which callers can't be read`() async throws {
+        try await beginsNoVersion(during: Self.hindranceOfCallers)
     }
 
-    @Test(.aboutSQLite) func `begins no epoch with a reload that can't be recorded`() async throws {
-        try await beginsNoEpoch(during: Self.hindranceOfRecords)
+    @Test(.aboutSQLite) func `begins no secret version with a reload that can't be recorded`() async throws {
+        try await beginsNoVersion(during: Self.hindranceOfRecords)
     }
 
-    private func beginsNoEpoch(during hindrance: Hindrance) async throws {
+    private func beginsNoVersion(during hindrance: Hindrance) async throws {
         let place = try RunningPlace()
         let customer = #""customerId": "ada""#
         try await place.run { service async throws in
@@ -197,19 +199,19 @@ import Testing
         #expect(events.count { $0 == "config.load" } == 2)
     }
 
-    @Test func `refuses an epoch that another instance has made wrong since it was looked at`() throws {
+    @Test func `refuses a secret version that another instance has made wrong since it was looked at`() throws {
         let place = try LogPlace()
-        let register = EpochRegister(ledger: place.ledger)
-        func epoch(_ name: String) throws -> CustomerEpoch {
+        let register = SecretVersionRegister(ledger: place.ledger)
+        func secretVersion(_ name: String) throws -> SecretVersion {
             let secret = try SecureBytes(copying: [UInt8](repeating: UInt8(name.utf8.count), count: 32))
-            return CustomerEpoch(name: name, key: try HMACKey(secret))
+            return SecretVersion(name: name, key: try HMACKey(secret))
         }
-        let first = try epoch("1")
+        let first = try secretVersion("1")
         #expect(try register.adopt(Pseudonyms(first)))
-        let (ours, theirs) = (try epoch("our"), try epoch("their"))
+        let (ours, theirs) = (try secretVersion("our"), try secretVersion("their"))
         // Both were compared with what was on record, and both were right.
         try register.begin(Pseudonyms(theirs, earlier: [first]), with: [])
-        #expect(throws: EpochError.refused([.missing("their")])) {
+        #expect(throws: SecretVersionError.refused([.missing("their")])) {
             try register.begin(Pseudonyms(ours, earlier: [first]), with: [])
         }
         #expect(try names(place.ledger) == ["1", "their"])
@@ -218,27 +220,29 @@ import Testing
         #expect(try place.entries().count == 3)
     }
 
-    @Test func `refuses a new epoch whose keys end as those of another one`() throws {
-        func epoch(_ name: String, _ number: Int) throws -> CustomerEpoch {
+    @Test func `refuses a new secret version whose keys end as those of another one`() throws {
+        func secretVersion(_ name: String, _ number: Int) throws -> SecretVersion {
             let bytes = (0..<32).map { UInt8(truncatingIfNeeded: number >> (8 * min($0, 7))) }
-            return CustomerEpoch(name: name, key: try HMACKey(try SecureBytes(copying: bytes)))
+            return SecretVersion(name: name, key: try HMACKey(try SecureBytes(copying: bytes)))
         }
-        func tag(_ epoch: CustomerEpoch) -> [UInt8] { LedgerKey.tag(ofSecret: epoch.checkValue) }
-        let first = try epoch("1", 0)
+        func tag(_ secretVersion: SecretVersion) -> [UInt8] { LedgerKey.tag(ofSecret: secretVersion.checkValue) }
+        let first = try secretVersion("1", 0)
         // One secret of 65,536 does.
-        let alike = try #require(try (1..<2_000_000).lazy.map { try epoch("2", $0) }.first { tag($0) == tag(first) })
+        let alike = try #require(
+            try (1..<2_000_000).lazy.map { try secretVersion("2", $0) }.first { tag($0) == tag(first) }
+        )
         let place = try LogPlace()
-        let register = EpochRegister(ledger: place.ledger)
+        let register = SecretVersionRegister(ledger: place.ledger)
         try register.adopt(Pseudonyms(first))
-        #expect(throws: EpochError.refused([.sameTag("2", as: "1")])) {
+        #expect(throws: SecretVersionError.refused([.sameTag("2", as: "1")])) {
             try register.adopt(Pseudonyms(alike, earlier: [first]))
         }
         #expect(try names(place.ledger) == ["1"])
-        try register.adopt(Pseudonyms(try epoch("2", 1), earlier: [first]))
+        try register.adopt(Pseudonyms(try secretVersion("2", 1), earlier: [first]))
         #expect(try names(place.ledger) == ["1", "2"])
     }
 
-    @Test func `records when a new epoch begins, once`() async throws {
+    @Test func `records when a new secret version begins, once`() async throws {
         let place = try RunningPlace()
         try await place.run { service async throws in
             try listNext(place)
