@@ -110,6 +110,29 @@ struct StatusTests {
         ]
     }
 
+    /// A renewal info of a refunded period says "expired", also when it was signed after the refund.
+    static func refundRows() throws -> [StatusRow] {
+        let refunded = try Purchases.transaction(1, from: .ago(days: 70), to: .ago(days: 40), signedAt: .ago(days: 3)) {
+            $0.revokedAt = .ago(days: 50)
+        }
+        func expired(_ end: Int?, signed days: Int) throws -> AppStoreRenewalInfo {
+            try Purchases.renewal(signedAt: .ago(days: days)) {
+                $0.expirationIntent = .known(.cancelled)
+                $0.renewsAt = end.map { .ago(days: $0) }
+            }
+        }
+        func row(_ description: String, _ renewal: AppStoreRenewalInfo, _ expected: SubscriptionStatus) -> StatusRow {
+            StatusRow(testDescription: description, transactions: [refunded], renewal: renewal, expected: expected)
+        }
+        return [
+            row("a refund counts more than an expiry stated before it", try expired(40, signed: 4), .revoked),
+            row("than one stated at the same instant", try expired(40, signed: 3), .revoked),
+            row("and than one stated after it", try expired(40, signed: 2), .revoked),
+            row("but not than the expiry of a later period", try expired(10, signed: 2), .expired),
+            row("nor than one of a period that is not named", try expired(nil, signed: 2), .expired),
+        ]
+    }
+
     /// The store tries to collect for 60 days at most.
     static func retryRows() throws -> [StatusRow] {
         let retried = try Purchases.renewal(signedAt: .ago(days: 50)) { $0.isInBillingRetry = true }
@@ -153,7 +176,7 @@ struct StatusTests {
         ]
     }
 
-    @Test(arguments: try rows() + retryRows())
+    @Test(arguments: try rows() + refundRows() + retryRows())
     func `believes what shows a status, and nothing else`(row: StatusRow) throws {
         var evidence = SubscriptionEvidence(source: .signedTransaction, transactions: row.transactions)
         if let renewal = row.renewal { evidence.renewals = [renewal] }

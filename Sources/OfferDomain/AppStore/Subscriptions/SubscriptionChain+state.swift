@@ -117,8 +117,9 @@ extension SubscriptionChain {
     /// A refund shows a revoked subscription only if nothing was bought after it.
     private func revocation(of latest: TransactionRecord, _ renewal: RenewalRecord?) -> StatusClaim? {
         guard let revokedAt = latest.revokedAt else { return nil }
-        let isLast = renewal?.renewsAt == latest.expiresAt && renewal?.renewsAt != nil
-        guard isLast || sightings(nil).contains(where: { $0.observedAt >= revokedAt }) else { return nil }
+        guard isLast(latest, renewal) || sightings(nil).contains(where: { $0.observedAt >= revokedAt }) else {
+            return nil
+        }
         return StatusClaim(status: .revoked, observedAt: latest.signedAt, source: latest.source)
     }
 
@@ -158,7 +159,8 @@ extension SubscriptionChain {
             claim.status = latest.revokedAt == nil && !isFollowed(latest, renewal) ? .active : nil
             claim.holdsUntil = end
         } else if renewal.expirationIntent != nil {
-            claim.status = .expired
+            // Of a refunded period, the renewal info says only that it has ended.
+            claim.status = latest.revokedAt != nil && isLast(latest, renewal) ? .revoked : .expired
         }
         return claim
     }
@@ -184,6 +186,12 @@ extension SubscriptionChain {
     private func isFollowed(_ latest: TransactionRecord, _ renewal: RenewalRecord?) -> Bool {
         guard let renewsAt = renewal?.renewsAt else { return false }
         return latest.expiresAt.map { renewsAt > $0 } ?? true
+    }
+
+    /// Whether the renewal info shows that no period came after this one.
+    private func isLast(_ latest: TransactionRecord, _ renewal: RenewalRecord?) -> Bool {
+        guard let renewsAt = renewal?.renewsAt else { return false }
+        return renewsAt == latest.expiresAt
     }
 
     /// The latest end that was seen; for a revoked period, when it was revoked.
