@@ -62,7 +62,9 @@ package final class IntentSigner: Sendable {
         let reason = failure.reason
         metrics.count(.signatureFailures(key: key.id.text))
         log(.error, "a signature failed", with: ["key": .text(key.id.text), "reason": .text(reason)])
-        let event = AuditEvent.signatureFailed(grantID: grant.id, keyID: key.id, form: intent.form, reason: reason)
+        let event = AuditEvent.key(
+            .signatureFailed(grantID: grant.id, keyID: key.id, form: intent.form, reason: reason)
+        )
         do {
             // However long the queue is: the intent is on record already, and only its end is missing.
             try await committer.change { writer throws(LedgerError) in try writer.append(event) }

@@ -4,7 +4,17 @@ import OfferDomain
 
 extension OfferDecider {
     /// A candidate that needs an answer from its store first, with its index among all candidates.
-    private typealias Open<Lookup: StoreLookup> = (place: Int, candidate: OfferCandidate<Lookup>, needs: FactNeeds)
+    private struct Open<Lookup: StoreLookup> {
+        let index: Int
+        let candidate: OfferCandidate<Lookup>
+        let needs: FactNeeds
+    }
+
+    /// The candidate with its store's answer, with its index among all candidates.
+    private struct Answered<Lookup: StoreLookup> {
+        let index: Int
+        let result: Result<OfferCandidate<Lookup>, Refusal>
+    }
 
     /// The grants of many requests, in their order, all of them already on disk.
     ///
@@ -22,7 +32,9 @@ extension OfferDecider {
         results.reserveCapacity(candidates.count)
         var open: [Open<Lookup>] = []
         for (candidate, verdict) in zip(candidates, verdicts) {
-            if case .success(.storeNeeded(let needs)) = verdict { open.append((results.count, candidate, needs)) }
+            if case .success(.storeNeeded(let needs)) = verdict {
+                open.append(Open(index: results.count, candidate: candidate, needs: needs))
+            }
             results.append(grant(verdict, to: candidate.request))
         }
         if !open.isEmpty { await ask(about: open, under: claim, into: &results) }
@@ -35,36 +47,39 @@ extension OfferDecider {
         under claim: BatchClaim?,
         into results: inout [Result<Grant, Refusal>]
     ) async {
-        var answered: [(place: Int, candidate: OfferCandidate<Lookup>)] = []
-        for (place, answer) in await answers(open) {
-            switch answer {
-            case .success(let candidate): answered.append((place, candidate))
-            case .failure(let refusal): results[place] = .failure(refusal)
+        var answered: [(index: Int, candidate: OfferCandidate<Lookup>)] = []
+        for answer in await answers(open) {
+            switch answer.result {
+            case .success(let candidate): answered.append((answer.index, candidate))
+            case .failure(let refusal): results[answer.index] = .failure(refusal)
             }
         }
         do throws(Refusal) {
             let grants = try await granted(answered.map(\.candidate), under: claim)
-            for ((place, _), grant) in zip(answered, grants) { results[place] = grant }
+            for (answer, grant) in zip(answered, grants) { results[answer.index] = grant }
         } catch {
-            for (place, _) in answered { results[place] = .failure(error) }
+            for answer in answered { results[answer.index] = .failure(error) }
         }
     }
 
-    /// What each store says, in the order of the places.
-    private func answers<Lookup: StoreLookup>(
-        _ open: [Open<Lookup>]
-    ) async -> [(Int, Result<OfferCandidate<Lookup>, Refusal>)] {
-        await withTaskGroup(of: (Int, Result<OfferCandidate<Lookup>, Refusal>).self) { group in
-            for (place, candidate, needs) in open {
-                group.addTask {
-                    do throws(Refusal) {
-                        return (place, .success(try await self.fetched(needs, of: candidate)))
-                    } catch {
-                        return (place, .failure(error))
-                    }
-                }
+    /// What each store says, in the order of the candidates.
+    private func answers<Lookup: StoreLookup>(_ open: [Open<Lookup>]) async -> [Answered<Lookup>] {
+        await withTaskGroup(of: Answered<Lookup>.self) { group in
+            for each in open {
+                // Swift 6.3 with -O loses the index if this closure makes a tuple of it and of what it awaits.
+                group.addTask { Answered(index: each.index, result: await self.answer(each)) }
             }
-            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.index < $1.index }
+        }
+    }
+
+    private func answer<Lookup: StoreLookup>(
+        _ open: Open<Lookup>
+    ) async -> Result<OfferCandidate<Lookup>, Refusal> {
+        do throws(Refusal) {
+            return .success(try await fetched(open.needs, of: open.candidate))
+        } catch {
+            return .failure(error)
         }
     }
 

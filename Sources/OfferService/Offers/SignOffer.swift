@@ -67,7 +67,8 @@ package final class SignOffer: Sendable {
         for (place, item) in batch.items.enumerated() {
             do throws(Refusal) {
                 let own = context.item(item.id, item.idempotency)
-                prepared.append((place, try await prepare(try item.request.get(), in: own)))
+                let one = try await prepare(try item.request.get(), in: own)
+                prepared.append((place, one))
             } catch {
                 answers.append((place, .failure(error)))
             }
@@ -75,7 +76,8 @@ package final class SignOffer: Sendable {
         let grants = try await decider.granted(prepared.map(\.item.candidate), under: batch.idempotency)
         for ((place, item), grant) in zip(prepared, grants) {
             do throws(Refusal) {
-                answers.append((place, .success(try await signed(try grant.get(), item))))
+                let offer = try await signed(try grant.get(), item)
+                answers.append((place, .success(offer)))
             } catch {
                 answers.append((place, .failure(error)))
             }
