@@ -58,7 +58,7 @@ package struct NewLog {
         }
         let previous = try previous(stored)
         do throws(LedgerChangeError<Never>) {
-            try ledger.change { _ in [.logRestarted(previous: previous)] }
+            try ledger.change { _ in [.records(.logRestarted(previous: previous))] }
         } catch {
             if case .ledger(let error) = error { throw .records(error) }
         }

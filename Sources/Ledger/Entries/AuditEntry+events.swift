@@ -2,7 +2,6 @@
 import Configuration
 import Cryptography
 import OfferDomain
-import TransparencyLog
 
 /// Entries of all other events: their members besides name and time; writing an entry sorts them.
 extension AuditEntry {
@@ -11,9 +10,7 @@ extension AuditEntry {
         case .signature, .authorization, .refusal, .serviceStopped, .ledgerLeft: []
         case .serviceStarted(let version, let furtherRoots):
             [("version", .text(version))] + (furtherRoots.map { [("roots", .text($0))] } ?? [])
-        case .keyLoaded, .serviceAccountLoaded, .logKeyLoaded, .keyDisabled, .keyEnabled, .keyAcknowledged,
-            .signatureFailed, .storeTokenSigned, .googleAssertionSigned:
-            details(ofKey: event)
+        case .key(let event): event.details
         case .serviceSealed(let seal, let isAwaited): details(of: seal, isAwaited: isAwaited)
         case .sealAcknowledged(let cause): [("cause", .text(cause.rawValue))]
         case .serviceUnsealed(let cause, let requester, let reason):
@@ -24,9 +21,8 @@ extension AuditEntry {
             configuration(policy, keys: keys, settings: settings, events: events)
         case .configurationRefused(let issues, let parts):
             [("issues", .integer(Int64(issues))), ("why", .list(parts.map { .text($0.rawValue) }))]
-        case .callerCreated, .callerKeyAdded, .callerRevoked, .sessionBegun, .sessionEnded: details(ofCaller: event)
-        case .logRestarted, .ledgerMoved, .recordsResumed, .recordsExported, .recordsRead, .recordsFetched:
-            details(ofRecords: event)
+        case .caller(let event): event.details
+        case .records(let event): event.details
         case .signatureDiagnosed(let record): details(of: record)
         case .boughtWithoutOffer(let finding, let namesGrant): details(of: finding, namesGrant)
         case .noise(let traffic): details(of: traffic)
@@ -44,65 +40,6 @@ extension AuditEntry {
         }
     }
 
-    /// The members of events about private keys and about what they sign besides decisions.
-    private static func details(ofKey event: AuditEvent) -> [Member] {
-        switch event {
-        case .keyLoaded(let keyID, let digest, let status):
-            [("kid", .text(keyID.text)), ("spki", .text(digest)), ("status", .text(status.rawValue))]
-        case .serviceAccountLoaded(let name, let digest):
-            [("account", .text(name.email.text)), ("kid", .text(name.keyID.text)), ("spki", .text(digest))]
-        case .logKeyLoaded(let origin, let digest): [("origin", .text(origin)), ("spki", .text(digest))]
-        case .keyDisabled(let keyID, let requester, let isAwaited):
-            [("kid", .text(keyID.text))] + details(of: requester, isAwaited: isAwaited)
-        case .keyEnabled(let keyID, let requester): [("kid", .text(keyID.text))] + details(of: requester)
-        case .keyAcknowledged(let keyID): [("kid", .text(keyID.text))]
-        case .signatureFailed(let grantID, let keyID, let form, let reason):
-            [
-                ("grant", .text(grantID.description)), ("kid", .text(keyID.text)), ("fmt", .text(form.rawValue)),
-                ("why", .text(reason)),
-            ]
-        case .storeTokenSigned(let keyID, let bundleID, let digest, let expiresAt):
-            [("bundle", .text(bundleID.text))] + details(ofTokenBy: keyID.text, digest: digest, expiresAt)
-        case .googleAssertionSigned(let name, let digest, let expiresAt):
-            [("account", .text(name.email.text))] + details(ofTokenBy: name.keyID.text, digest: digest, expiresAt)
-        default: []
-        }
-    }
-
-    /// The members of events about the records themselves and about their readers.
-    private static func details(ofRecords event: AuditEvent) -> [Member] {
-        switch event {
-        case .logRestarted(let previous):
-            [
-                ("origin", .text(previous.origin.text)), ("size", .integer(previous.size)),
-                ("root", .text(String(decoding: Base64.encode(previous.rootHash.bytes), as: UTF8.self))),
-            ]
-        case .ledgerMoved(let entries): [("entries", .integer(entries))]
-        case .recordsResumed(let since): [("since", .integer(since.milliseconds))]
-        case .recordsExported(let from, let count): [("from", .integer(from)), ("count", .integer(count))]
-        case .recordsRead(let read): details(of: read)
-        case .recordsFetched(let fetches): details(of: fetches)
-        default: []
-        }
-    }
-
-    /// What happened to a caller's API keys or sessions.
-    private static func details(ofCaller event: AuditEvent) -> [Member] {
-        switch event {
-        case .callerCreated(let caller, let role, let keyID):
-            [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("ck", .text(keyID))]
-        case .callerKeyAdded(let caller, let keyID): [("caller", .text(caller.text)), ("ck", .text(keyID))]
-        case .callerRevoked(let caller, let keyID):
-            [("caller", .text(caller.text))] + (keyID.map { [("ck", .text($0))] } ?? [])
-        case .sessionBegun(let caller, let role, let expiresAt):
-            [("caller", .text(caller.text)), ("role", .text(role.rawValue)), ("exp", .integer(expiresAt.seconds))]
-        case .sessionEnded(let caller, let count):
-            [("caller", .text(caller.text))]
-                + (count.map { [("by", .text("command")), ("count", .integer(Int64($0)))] } ?? [])
-        default: []
-        }
-    }
-
     private static func configuration(
         _ policy: String,
         keys: String,
@@ -116,10 +53,6 @@ extension AuditEntry {
     private static func details(ofLookupIn app: AppName, of users: [Pseudonym], by caller: CallerID?) -> [Member] {
         [("app", .text(app.text)), ("users", .list(users.map { .text($0.text) }))]
             + (caller.map { [("caller", .text($0.text))] } ?? [])
-    }
-
-    private static func details(ofTokenBy keyID: String, digest: String, _ expiresAt: Timestamp) -> [Member] {
-        [("kid", .text(keyID)), ("digest", .text(digest)), ("exp", .integer(expiresAt.seconds))]
     }
 
     private static func details(

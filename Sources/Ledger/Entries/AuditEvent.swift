@@ -2,7 +2,6 @@
 package import Configuration
 import JSON
 package import OfferDomain
-package import TransparencyLog
 
 /// Something that the audit log records; each becomes one entry.
 package enum AuditEvent: Sendable {
@@ -12,21 +11,11 @@ package enum AuditEvent: Sendable {
     case authorization(AuthorizationRecord)
     /// A rule refused, or could not be decided.
     case refusal(RefusalRecord)
-    /// What was recorded as a signature could not be made, or did not verify.
-    case signatureFailed(grantID: UniqueID, keyID: KeyID, form: SignatureForm, reason: String)
     /// `furtherRoots` is the SHA-256 of the file of roots that are trusted beside Apple's own, if there is one.
     case serviceStarted(version: String, furtherRoots: String? = nil)
     case serviceStopped
-    /// Records could not be written for a while; now they can. Each service records only what it saw itself.
-    case recordsResumed(since: Timestamp)
-    case keyLoaded(keyID: KeyID, publicKeyDigest: String, status: KeyStatus)
-    /// The key of a service account of Google's was read.
-    case serviceAccountLoaded(GoogleAccountName, publicKeyDigest: String)
-    /// `isAwaited` until all instances have acknowledged, including this one; then ``keyAcknowledged(_:)`` follows.
-    case keyDisabled(KeyID, by: Requester, isAwaited: Bool = false)
-    /// The service has seen that a key was disabled elsewhere, and has made its last signature with it.
-    case keyAcknowledged(KeyID)
-    case keyEnabled(KeyID, by: Requester)
+    /// A private key was read, disabled, enabled or used.
+    case key(KeyEvent)
     /// Nothing is signed from here on; written after the last signature, or, by a command, once no more begin.
     ///
     /// `isAwaited` as for a key; then ``sealAcknowledged(_:)`` follows.
@@ -36,12 +25,8 @@ package enum AuditEvent: Sendable {
     case serviceUnsealed(SealCause, by: Requester, reason: String)
     /// The time of day jumped.
     case clockStepped(from: Timestamp, to: Timestamp)
-    /// The key that the log's own checkpoints are signed with was read.
-    case logKeyLoaded(origin: String, publicKeyDigest: String)
-    /// The log was started again under another name, because what was signed under its earlier name is lost.
-    case logRestarted(previous: Checkpoint)
-    /// The whole history was moved into this database, with `entries` entries.
-    case ledgerMoved(entries: Int64)
+    /// The records themselves were read, moved or begun again.
+    case records(RecordsEvent)
     /// The history was moved from here into another database; this is the last entry.
     case ledgerLeft
     /// A new configuration is in force.
@@ -53,18 +38,8 @@ package enum AuditEvent: Sendable {
     )
     /// A new configuration was refused; the old one stays in force.
     case configurationRefused(issues: Int, parts: [ConfigurationPart])
-    case callerCreated(CallerID, role: CallerRole, keyID: String)
-    case callerKeyAdded(CallerID, keyID: String)
-    case callerRevoked(CallerID, keyID: String?)
-    /// A person signed in to the console by an identity provider.
-    case sessionBegun(CallerID, role: CallerRole, expiresAt: Timestamp)
-    /// A person signed out of the console, or a command ended `count` sessions of the person.
-    case sessionEnded(CallerID, count: Int? = nil)
-    case recordsExported(from: Int64, count: Int64)
-    /// A reader queried the log.
-    case recordsRead(RecordedRead)
-    /// Parts of the log that any reader may copy were fetched, in about a minute.
-    case recordsFetched(Counted<AuditFetch>)
+    /// An API key or a session of a caller began or ended.
+    case caller(CallerEvent)
     /// Requests ended without their own entry, in about a minute.
     case noise(Counted<UnauthenticatedTraffic>)
     /// Refusals of apps that have no entry each, because there were too many.
@@ -92,10 +67,6 @@ package enum AuditEvent: Sendable {
     case subscriptionTransferred(SubscriptionTransfer)
     /// The App Store is about to be asked to put another app account token on purchases, or has answered.
     case accountToken(AccountTokenChange, answer: Result<StoreEnvironment, StoreError>? = nil)
-    /// A token for the store's API is about to be signed: written before the key is used.
-    case storeTokenSigned(keyID: KeyID, BundleID, digest: String, expiresAt: Timestamp)
-    /// An assertion, to get a token from Google, is about to be signed: written before the key is used.
-    case googleAssertionSigned(GoogleAccountName, digest: String, expiresAt: Timestamp)
     /// A customer bought right after a grant, without its offer; `namesGrant` as for a redemption.
     case boughtWithoutOffer(BoughtWithoutOffer, namesGrant: Bool)
     /// A caller asked why a signature was refused.
@@ -111,31 +82,18 @@ package enum AuditEvent: Sendable {
             case .signature: .signDeny
             case .authorization, .preview: .authorizeDeny
             }
-        case .signatureFailed: .signFailed
         case .serviceStarted: .serviceStart
         case .serviceStopped: .serviceStop
-        case .recordsResumed: .auditResume
-        case .ledgerMoved: .ledgerMoved
         case .ledgerLeft: .ledgerLeft
-        case .keyLoaded, .serviceAccountLoaded, .logKeyLoaded: .keyLoad
-        case .keyDisabled: .keyDisable
-        case .keyAcknowledged: .keyDisabled
-        case .keyEnabled: .keyEnable
+        case .key(let event): event.name
+        case .caller(let event): event.name
+        case .records(let event): event.name
         case .serviceSealed: .serviceSeal
         case .sealAcknowledged: .serviceSealed
         case .serviceUnsealed: .serviceUnseal
         case .clockStepped: .clockStep
-        case .logRestarted: .logRestarted
         case .configurationLoaded: .configLoad
         case .configurationRefused: .configRefuse
-        case .callerCreated: .callerCreate
-        case .callerKeyAdded: .callerKey
-        case .callerRevoked: .callerRevoke
-        case .sessionBegun: .sessionBegin
-        case .sessionEnded: .sessionEnd
-        case .recordsExported: .auditExport
-        case .recordsRead: .auditRead
-        case .recordsFetched: .auditFetch
         case .noise: .noise
         case .refusalsCounted: .refusals
         case .secretVersionBegun: .secretVersionBegin
@@ -148,7 +106,6 @@ package enum AuditEvent: Sendable {
         case .attributesChanged: .customerAttributes
         case .subscriptionTransferred: .subscriptionTransferred
         case .accountToken(_, let answer): answer == nil ? .accountIntent : .accountOutcome
-        case .storeTokenSigned, .googleAssertionSigned: .storeToken
         case .signatureDiagnosed: .signatureDiagnosed
         case .boughtWithoutOffer: .offerMissed
         }

@@ -52,7 +52,7 @@ package struct LedgerMove {
         try verify(to, head)
         // The source ends before the target begins, so that both are never usable at once.
         try Self.record(.ledgerLeft, in: source)
-        try Self.record(.ledgerMoved(entries: head.size), in: target)
+        try Self.record(.records(.ledgerMoved(entries: head.size)), in: target)
         return Outcome(rows: rows, entries: head.size)
     }
 

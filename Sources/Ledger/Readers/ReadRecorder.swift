@@ -24,7 +24,7 @@ package final class ReadRecorder: Sendable {
     package func note(caller: CallerID, call: AuditCall, conditions: [AuditCondition], count: Int = 0) async {
         let read = RecordedRead(caller: caller, call: call, conditions: conditions, count: count)
         do throws(LedgerError) {
-            try await committer.append([.recordsRead(read)])
+            try await committer.append([.records(.read(read))])
         } catch {
             log(.warning, "a read of the audit log could not be recorded", with: ["call": .text(call.rawValue)])
             noteFetch(caller: caller, call: call)

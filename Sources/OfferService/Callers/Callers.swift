@@ -45,7 +45,7 @@ package struct Callers {
         withFreshKey { key, store, now throws(CallerStoreError) in
             try store.add(caller, at: now)
             try store.addKey(key, to: caller.id, expiresAt: expiresInDays.map(now.adding(days:)), at: now)
-            return .callerCreated(caller.id, role: caller.role, keyID: key.id)
+            return .caller(.created(caller.id, role: caller.role, keyID: key.id))
         }
     }
 
@@ -53,7 +53,7 @@ package struct Callers {
     package func addKey(to id: CallerID, expiresInDays: Int?) -> Result<APIKey, CallersError> {
         withFreshKey { key, store, now throws(CallerStoreError) in
             try store.addKey(key, to: id, expiresAt: expiresInDays.map(now.adding(days:)), at: now)
-            return .callerKeyAdded(id, keyID: key.id)
+            return .caller(.keyAdded(id, keyID: key.id))
         }
     }
 
@@ -66,7 +66,7 @@ package struct Callers {
         enter(certificate, expiresInDays: expiresInDays) { key, store, now, expiry throws(CallerStoreError) in
             try store.add(caller, at: now)
             try store.addKey(key, to: caller.id, expiresAt: expiry, at: now)
-            return .callerCreated(caller.id, role: caller.role, keyID: key.id)
+            return .caller(.created(caller.id, role: caller.role, keyID: key.id))
         }
     }
 
@@ -78,7 +78,7 @@ package struct Callers {
     ) -> Result<CertificateEntry, CallersError> {
         enter(certificate, expiresInDays: expiresInDays) { key, store, now, expiry throws(CallerStoreError) in
             try store.addKey(key, to: id, expiresAt: expiry, at: now)
-            return .callerKeyAdded(id, keyID: key.id)
+            return .caller(.keyAdded(id, keyID: key.id))
         }
     }
 
@@ -101,7 +101,7 @@ package struct Callers {
         let now = clock.now()
         return change { store throws(CallerStoreError) in
             try store.addKey(key, to: id, expiresAt: expiresInDays.map(now.adding(days:)), at: now)
-            return .callerKeyAdded(id, keyID: key.id)
+            return .caller(.keyAdded(id, keyID: key.id))
         }.map { key.id }
     }
 
@@ -110,7 +110,7 @@ package struct Callers {
         let now = clock.now()
         return change { store throws(CallerStoreError) in
             try store.revoke(id, keyID: keyID, at: now)
-            return .callerRevoked(id, keyID: keyID)
+            return .caller(.revoked(id, keyID: keyID))
         }
     }
 

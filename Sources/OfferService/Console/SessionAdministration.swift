@@ -39,7 +39,7 @@ package struct SessionAdministration: Sendable {
         do throws(LedgerChangeError<StorageError>) {
             try ledger.change { connection throws(StorageError) in
                 count = try ConsoleSessionTable(connection: connection).endAll(of: person, at: now)
-                return count > 0 ? [.sessionEnded(person, count: count)] : []
+                return count > 0 ? [.caller(.sessionEnded(person, count: count))] : []
             }
         } catch {
             switch error {

@@ -39,7 +39,7 @@ package struct KeyDisabling {
             try ledger.change { connection throws(StorageError) in
                 let store = KeyStateStore(connection: connection)
                 if isDisabled { try store.disable(id, at: now) } else { try store.enable(id) }
-                return [isDisabled ? .keyDisabled(id, by: .command) : .keyEnabled(id, by: .command)]
+                return [isDisabled ? .key(.disabled(id, by: .command)) : .key(.enabled(id, by: .command))]
             }
         } catch {
             switch error {

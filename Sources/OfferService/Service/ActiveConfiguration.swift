@@ -44,10 +44,10 @@ package final class ActiveConfiguration: Sendable {
     /// Keys that an administrator has disabled are loaded too, and may be enabled later.
     private static func events(of snapshot: Snapshot, _ loaded: LoadedConfiguration) -> [AuditEvent] {
         let keys = loaded.keys.ring.keys.compactMap { key in
-            key.publicKeyDigest.map { AuditEvent.keyLoaded(keyID: key.id, publicKeyDigest: $0, status: key.status) }
+            key.publicKeyDigest.map { AuditEvent.key(.loaded(keyID: key.id, publicKeyDigest: $0, status: key.status)) }
         }
         let accounts = loaded.keys.ring.serviceAccounts.map { account in
-            AuditEvent.serviceAccountLoaded(account.name, publicKeyDigest: account.publicKeyDigest)
+            AuditEvent.key(.serviceAccountLoaded(account.name, publicKeyDigest: account.publicKeyDigest))
         }
         let configuration = AuditEvent.configurationLoaded(
             policyName: snapshot.catalog.policyName,
@@ -57,7 +57,7 @@ package final class ActiveConfiguration: Sendable {
         )
         let logKey = loaded.keys.logKey
         return [configuration] + keys + accounts
-            + [.logKeyLoaded(origin: logKey.origin.text, publicKeyDigest: logKey.publicKeyDigest)]
+            + [.key(.logKeyLoaded(origin: logKey.origin.text, publicKeyDigest: logKey.publicKeyDigest))]
     }
 
     /// Puts a new configuration into force, once that is on record.

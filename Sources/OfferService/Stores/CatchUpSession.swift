@@ -188,7 +188,7 @@ package final class CatchUpSession: Sendable {
             guard let key = current.value.keyRing.activeKey(for: span.bundleID, purpose: .appStoreServerAPI),
                 let digest = key.publicKeyDigest, known.insert(key.id).inserted
             else { continue }
-            events.append(.keyLoaded(keyID: key.id, publicKeyDigest: digest, status: key.status))
+            events.append(.key(.loaded(keyID: key.id, publicKeyDigest: digest, status: key.status)))
         }
         return events
     }

@@ -107,11 +107,13 @@ package final class StoreClients: Sendable {
         KeyRingTokenSigner(keyUseGuard: committer.keyUseGuard) { bundleID in
             current.value.keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI)
         } record: { key, request, digest throws(StoreError) in
-            let event = AuditEvent.storeTokenSigned(
-                keyID: key.id,
-                request.bundleID,
-                digest: digest.hex,
-                expiresAt: request.expiresAt
+            let event = AuditEvent.key(
+                .storeTokenSigned(
+                    keyID: key.id,
+                    request.bundleID,
+                    digest: digest.hex,
+                    expiresAt: request.expiresAt
+                )
             )
             let stop: KeyStop?
             do throws(LedgerError) {
@@ -128,7 +130,7 @@ package final class StoreClients: Sendable {
         KeyRingAssertionSigner(keyUseGuard: committer.keyUseGuard) { packageName in
             current.value.keyRing.serviceAccount(for: packageName)
         } record: { account, expiresAt, digest throws(StoreError) in
-            let event = AuditEvent.googleAssertionSigned(account.name, digest: digest.hex, expiresAt: expiresAt)
+            let event = AuditEvent.key(.googleAssertionSigned(account.name, digest: digest.hex, expiresAt: expiresAt))
             let stop: KeyStop?
             do throws(LedgerError) {
                 stop = try await committer.append([event], using: nil)

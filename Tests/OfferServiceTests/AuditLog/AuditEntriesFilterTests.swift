@@ -93,7 +93,7 @@ import Testing
     func `sends all that is found as one file, however much it is`(format: String, order: AuditQuery.Order) async throws
     {
         try await withService(.inProcess) { service async throws in
-            try await service.committer.append((0..<2500).map { .recordsExported(from: $0, count: 1) })
+            try await service.committer.append((0..<2500).map { .records(.exported(from: $0, count: 1)) })
             _ = try await service.sign(offer: "open", #""customerId": "ada""#)
             let reply = try await Self.ask(service, "event=audit.export&format=\(format)&order=\(order.rawValue)")
             #expect(reply.status == 200 && reply.headers["link"] == nil)
@@ -110,7 +110,7 @@ import Testing
 
     @Test func `a file goes over the wire in chunks`() async throws {
         try await withService(.loopback) { service async throws in
-            try await service.committer.append((0..<1200).map { .recordsExported(from: $0, count: 1) })
+            try await service.committer.append((0..<1200).map { .records(.exported(from: $0, count: 1)) })
             let reply = try await Self.ask(service, "event=audit.export&format=ndjson")
             #expect(reply.headers["transfer-encoding"] == "chunked")
             #expect(reply.body.split(separator: "\n").count == 1200)

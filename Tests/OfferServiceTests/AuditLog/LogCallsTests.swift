@@ -21,7 +21,7 @@ import TransparencyLog
         var files = TestFiles()
         if isPublic { files.settings[.publicLog] = "yes" }
         try await withService(wire, files) { service in
-            try await service.committer.append((0..<300).map { .recordsExported(from: $0, count: 1) })
+            try await service.committer.append((0..<300).map { .records(.exported(from: $0, count: 1)) })
             let connection = try service.ledger.openForReading()
             let entries = try connection.all(SQL("SELECT entry FROM audit_entries ORDER BY entry_index")) { $0.blob(0) }
             try await body(service, LogReader(connection: connection), entries)
@@ -133,7 +133,7 @@ import TransparencyLog
             let checkpoint = try #require(await service.publishCheckpoint())
             #expect(checkpoint.checkpoint.size == 300)
             let note = String(decoding: checkpoint.note.bytes, as: UTF8.self)
-            try await service.committer.append([.recordsExported(from: 300, count: 1)])
+            try await service.committer.append([.records(.exported(from: 300, count: 1))])
             for index in [0, 7, 255, 256, 299] {
                 let reply = try await get("/v1/audit/entries/\(index)/proof", service)
                 let hashes = oracle.path(index, 0..<300).map {

@@ -72,7 +72,7 @@ extension LedgerWriter {
     /// Adds `count` entries in one transaction.
     func add(_ count: Int) throws {
         try begin(at: Timestamp(milliseconds: 1))
-        for number in 0..<count { try append(.recordsExported(from: Int64(number), count: Int64(count))) }
+        for number in 0..<count { try append(.records(.exported(from: Int64(number), count: Int64(count)))) }
         try commit()
     }
 }

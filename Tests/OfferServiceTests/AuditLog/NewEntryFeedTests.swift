@@ -48,7 +48,7 @@ import Testing
         try await committer.append([])
         #expect(follower.count == 0, "no follower has asked for any")
         follower.follow(committer.newEntryFeed)
-        try await committer.append([.recordsExported(from: 0, count: 1), .serviceStopped])
+        try await committer.append([.records(.exported(from: 0, count: 1)), .serviceStopped])
         faults.failCommits(Faults.diskFull, Faults.ioFailure)
         for _ in 0..<2 { await #expect(throws: LedgerError.self) { try await committer.append(many) } }
         faults.failStatements(Faults.diskFull)

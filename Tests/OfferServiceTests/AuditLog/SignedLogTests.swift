@@ -278,7 +278,7 @@ import TransparencyLog
         let place = try Place()
         try await place.running.run { service async throws in
             _ = try await place.covered(service)
-            try place.running.ledger.change { _ in [.recordsExported(from: 0, count: 1)] }
+            try place.running.ledger.change { _ in [.records(.exported(from: 0, count: 1))] }
             let size = Int64(try place.running.entries().count)
             #expect(try await place.covered(service).size >= size)
         }
@@ -288,7 +288,7 @@ import TransparencyLog
     {
         let place = try Place()
         // Behind a whole tile, where the start does not look.
-        try place.running.ledger.change { _ in (0..<300).map { .recordsExported(from: $0, count: 1) } }
+        try place.running.ledger.change { _ in (0..<300).map { .records(.exported(from: $0, count: 1)) } }
         let file = CheckpointFile(path: place.running.settings.checkpointPath)
         try await place.running.run { _ async throws in
             #expect(try await eventually { try file.read() != nil }, "it may be found before there is one, too")

@@ -80,22 +80,24 @@ import TransparencyLog
         )
         let time = Timestamp(milliseconds: 1_782_907_200_123)
         return try [
-            .signatureFailed(
-                grantID: grantID,
-                keyID: keyID,
-                form: .v1,
-                reason: "a \"quote\", a \\, a\ttab\u{1F}\u{7F} é"
+            .key(
+                .signatureFailed(
+                    grantID: grantID,
+                    keyID: keyID,
+                    form: .v1,
+                    reason: "a \"quote\", a \\, a\ttab\u{1F}\u{7F} é"
+                )
             ),
-            .serviceStarted(version: "0.1.0"), .serviceStopped, .recordsResumed(since: time),
-            .keyLoaded(keyID: keyID, publicKeyDigest: "00", status: .retiring), .keyDisabled(keyID, by: .command),
-            .keyEnabled(keyID, by: .caller(caller)),
+            .serviceStarted(version: "0.1.0"), .serviceStopped, .records(.resumed(since: time)),
+            .key(.loaded(keyID: keyID, publicKeyDigest: "00", status: .retiring)), .key(.disabled(keyID, by: .command)),
+            .key(.enabled(keyID, by: .caller(caller))),
             .configurationLoaded(policyName: "sha256:00", keysDigest: "00", settingsDigest: "00"),
             .configurationRefused(issues: 3, parts: [.keys, .customerIDs]),
-            .callerCreated(caller, role: .backend, keyID: "0123456789abcdef"),
-            .callerKeyAdded(caller, keyID: "0123456789abcdef"), .callerRevoked(caller, keyID: nil),
-            .sessionBegun(caller, role: .auditor, expiresAt: time), .sessionEnded(caller),
-            .sessionEnded(caller, count: .max),
-            .callerRevoked(caller, keyID: "0123456789abcdef"), .recordsExported(from: 0, count: .max),
+            .caller(.created(caller, role: .backend, keyID: "0123456789abcdef")),
+            .caller(.keyAdded(caller, keyID: "0123456789abcdef")), .caller(.revoked(caller, keyID: nil)),
+            .caller(.sessionBegun(caller, role: .auditor, expiresAt: time)), .caller(.sessionEnded(caller)),
+            .caller(.sessionEnded(caller, count: .max)),
+            .caller(.revoked(caller, keyID: "0123456789abcdef")), .records(.exported(from: 0, count: .max)),
             .subscriptionTransferred(
                 SubscriptionTransfer(
                     subscription: [1],
@@ -104,8 +106,8 @@ import TransparencyLog
                     store: .googlePlay(try PackageName("com.a"))
                 )
             ),
-            .serviceAccountLoaded(account, publicKeyDigest: "00"),
-            .googleAssertionSigned(account, digest: "00", expiresAt: time),
+            .key(.serviceAccountLoaded(account, publicKeyDigest: "00")),
+            .key(.googleAssertionSigned(account, digest: "00", expiresAt: time)),
             .signatureDiagnosed(
                 DiagnosisRecord(
                     caller: caller,
@@ -161,8 +163,8 @@ import TransparencyLog
         )
         return [
             .serviceSealed(seal), .serviceSealed(seal, isAwaited: true), .sealAcknowledged(.clockStepped),
-            .keyAcknowledged(try KeyID("ABC123DEFG")),
-            .keyDisabled(try KeyID("ABC123DEFG"), by: .caller(caller), isAwaited: true),
+            .key(.acknowledged(try KeyID("ABC123DEFG"))),
+            .key(.disabled(try KeyID("ABC123DEFG"), by: .caller(caller), isAwaited: true)),
             .serviceUnsealed(.file, by: .file, reason: "the cause is gone"),
             .clockStepped(from: time, to: time.adding(hours: -1)),
         ]
@@ -176,19 +178,26 @@ import TransparencyLog
         let pseudonyms = Pseudonyms(SecretVersion(name: "1", key: try HMACKey(secret)))
         let user = pseudonyms.pseudonym(of: .anonymous(try AnonymousID(utf8: [0x61])), in: try AppName("com.a"))
         return [
-            .logKeyLoaded(origin: "example.com/offer-signer", publicKeyDigest: "00"), .ledgerMoved(entries: .max),
-            .logRestarted(
-                previous: try Checkpoint(
-                    parsing: Array("example.com/old\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n".utf8)
+            .key(.logKeyLoaded(origin: "example.com/offer-signer", publicKeyDigest: "00")),
+            .records(.ledgerMoved(entries: .max)),
+            .records(
+                .logRestarted(
+                    previous: try Checkpoint(
+                        parsing: Array("example.com/old\n3\n47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n".utf8)
+                    )
                 )
             ),
-            .recordsRead(RecordedRead(caller: nil, call: .queryCommand, conditions: [], count: 0)),
-            .recordsRead(RecordedRead(caller: caller, call: .entries, conditions: conditions, count: 7)),
-            .recordsFetched(
-                Counted(
-                    from: from,
-                    until: until,
-                    counts: [AuditFetch(caller: caller, call: .tile): 9, AuditFetch(caller: nil, call: .checkpoint): 3]
+            .records(.read(RecordedRead(caller: nil, call: .queryCommand, conditions: [], count: 0))),
+            .records(.read(RecordedRead(caller: caller, call: .entries, conditions: conditions, count: 7))),
+            .records(
+                .fetched(
+                    Counted(
+                        from: from,
+                        until: until,
+                        counts: [
+                            AuditFetch(caller: caller, call: .tile): 9, AuditFetch(caller: nil, call: .checkpoint): 3,
+                        ]
+                    )
                 )
             ),
             .noise(

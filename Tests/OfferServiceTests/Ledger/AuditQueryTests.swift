@@ -20,7 +20,7 @@ import TransparencyLog
             // Every third batch has the time of the one before it.
             if batch % 3 != 0 { clock.advance(milliseconds: Int64(batch % 7) + 1) }
             try ledger.change { _ throws(Never) in
-                (0..<20).map { .recordsExported(from: Int64(batch), count: Int64($0)) }
+                (0..<20).map { .records(.exported(from: Int64(batch), count: Int64($0))) }
             }
             times += Array(repeating: clock.now.milliseconds, count: 20)
         }

@@ -72,7 +72,7 @@ import Testing
                 counts[AuditFetch(caller: caller, call: call)] = 1_000_000 + index
             }
         }
-        let event = AuditEvent.recordsFetched(Counted(from: time, until: time, counts: counts, others: 7))
+        let event = AuditEvent.records(.fetched(Counted(from: time, until: time, counts: counts, others: 7)))
         let bytes = AuditEntry.bytes(of: event, recordedAt: time)
         #expect(bytes.count <= AuditEntry.maximumBytes)
         let entry = try Tree(String(decoding: bytes, as: UTF8.self))

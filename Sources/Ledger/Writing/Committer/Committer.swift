@@ -466,7 +466,7 @@ extension Committer {
         guard let since = observer.failingSince, writer.addsEntries || batch.jobs.contains(where: \.isAppend) else {
             return false
         }
-        try writer.append(.recordsResumed(since: since))
+        try writer.append(.records(.resumed(since: since)))
         return true
     }
 }

@@ -59,7 +59,7 @@ extension AuditEvent {
     fileprivate var usedKey: KeyID? {
         switch self {
         case .signature(let record): record.plan.key.id
-        case .storeTokenSigned(let key, _, _, _): key
+        case .key(.storeTokenSigned(let key, _, _, _)): key
         default: nil
         }
     }

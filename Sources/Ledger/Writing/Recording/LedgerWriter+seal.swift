@@ -35,7 +35,7 @@ extension LedgerWriter {
         try readStops()
         let isAwaited = stops.keys[key] == false
         try append(
-            isDisabled ? .keyDisabled(key, by: requester, isAwaited: isAwaited) : .keyEnabled(key, by: requester)
+            isDisabled ? .key(.disabled(key, by: requester, isAwaited: isAwaited)) : .key(.enabled(key, by: requester))
         )
     }
 
@@ -47,7 +47,7 @@ extension LedgerWriter {
         guard isAcknowledgedByAll, stops.awaitsAcknowledgement else { return }
         for seal in stops.seals where !seal.isAcknowledged { try append(.sealAcknowledged(seal.cause)) }
         let keys = stops.keys.filter { !$0.value }.keys.sorted { $0.text < $1.text }
-        for key in keys { try append(.keyAcknowledged(key)) }
+        for key in keys { try append(.key(.acknowledged(key))) }
         try database(SealStore(connection: connection).acknowledge(at: recordedAt))
         try readStops()
     }

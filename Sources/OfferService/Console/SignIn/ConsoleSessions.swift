@@ -57,7 +57,9 @@ final class ConsoleSessions: Sendable {
                 )
                 isFirst.withLock { $0 = isAdded }
                 guard isAdded else { return }
-                let event = AuditEvent.sessionBegun(session.caller, role: session.role, expiresAt: session.expiresAt)
+                let event = AuditEvent.caller(
+                    .sessionBegun(session.caller, role: session.role, expiresAt: session.expiresAt)
+                )
                 try writer.append(event)
             }
         } catch {
@@ -94,7 +96,7 @@ final class ConsoleSessions: Sendable {
         do throws(LedgerError) {
             try await committer.look { writer throws(LedgerError) in
                 let isFirst = try database(ConsoleSessionTable(connection: writer.connection).end(digest, at: now))
-                if isFirst { try writer.append(.sessionEnded(caller)) }
+                if isFirst { try writer.append(.caller(.sessionEnded(caller))) }
             }
         } catch {
             throw .service(ServiceFault(error))

@@ -29,7 +29,7 @@ final class CountRecorder: Sendable {
     func record() {
         let now = clock.now()
         if let counted = fetches.take(until: now) {
-            do { try committer.appendBlocking([.recordsFetched(counted)]) } catch { fetches.restore(counted) }
+            do { try committer.appendBlocking([.records(.fetched(counted))]) } catch { fetches.restore(counted) }
         }
         if let counted = traffic.take(until: now) {
             do { try committer.appendBlocking([.noise(counted)]) } catch { traffic.restore(counted) }

@@ -38,8 +38,8 @@ extension LiveCheck {
         let (unsigned, expiresAt) = key.unsignedToken(at: clock.now())
         let digest = SHA256.digest(of: unsigned.signingInput)
         let events: [AuditEvent] = [
-            .keyLoaded(keyID: key.id, publicKeyDigest: key.publicKeyDigest, status: .active),
-            .storeTokenSigned(keyID: key.id, bundleID, digest: digest.hex, expiresAt: expiresAt),
+            .key(.loaded(keyID: key.id, publicKeyDigest: key.publicKeyDigest, status: .active)),
+            .key(.storeTokenSigned(keyID: key.id, bundleID, digest: digest.hex, expiresAt: expiresAt)),
         ]
         try Self.record(events, using: key.id, in: ledger)
         do throws(SigningError) {

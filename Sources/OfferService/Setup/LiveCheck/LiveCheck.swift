@@ -164,13 +164,15 @@ package struct LiveCheck {
         } record: { key, request, digest throws(StoreError) in
             // Which key it was is on record too: its id may be the very thing that is wrong.
             let loaded = key.publicKeyDigest.map {
-                AuditEvent.keyLoaded(keyID: key.id, publicKeyDigest: $0, status: key.status)
+                AuditEvent.key(.loaded(keyID: key.id, publicKeyDigest: $0, status: key.status))
             }
-            let use = AuditEvent.storeTokenSigned(
-                keyID: key.id,
-                request.bundleID,
-                digest: digest.hex,
-                expiresAt: request.expiresAt
+            let use = AuditEvent.key(
+                .storeTokenSigned(
+                    keyID: key.id,
+                    request.bundleID,
+                    digest: digest.hex,
+                    expiresAt: request.expiresAt
+                )
             )
             let events = (loaded.map { [$0] } ?? []) + [use]
             try record(events, using: key.id, in: ledger)
@@ -207,8 +209,8 @@ package struct LiveCheck {
             ring.serviceAccount(for: packageName)
         } record: { account, expiresAt, digest throws(StoreError) in
             let events: [AuditEvent] = [
-                .serviceAccountLoaded(account.name, publicKeyDigest: account.publicKeyDigest),
-                .googleAssertionSigned(account.name, digest: digest.hex, expiresAt: expiresAt),
+                .key(.serviceAccountLoaded(account.name, publicKeyDigest: account.publicKeyDigest)),
+                .key(.googleAssertionSigned(account.name, digest: digest.hex, expiresAt: expiresAt)),
             ]
             try Self.record(events, using: nil, in: ledger)
         }

@@ -61,7 +61,7 @@ extension AuditCommand {
         }
         let conditions = [AuditCondition("answer")]
         try record(
-            .recordsRead(RecordedRead(caller: nil, call: .findCommand, conditions: conditions, count: count)),
+            .records(.read(RecordedRead(caller: nil, call: .findCommand, conditions: conditions, count: count))),
             in: ledger
         )
         return isGood

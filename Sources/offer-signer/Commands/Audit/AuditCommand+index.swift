@@ -32,12 +32,12 @@ extension AuditCommand {
         let read = RecordedRead(caller: nil, call: .findCommand, conditions: conditions, count: isRecorded ? 1 : 0)
         guard case .recorded(let index, let entry) = trace else {
             Terminal.complain(NoRecord(trace, madeBy: signers.signer(of: presented)).description)
-            try record(.recordsRead(read), in: ledger)
+            try record(.records(.read(read)), in: ledger)
             return .failure
         }
         let verifies = key?.verifies(presented.signature, of: presented.digest)
         say(index, entry, verifies: verifies)
-        try record(.recordsRead(read), in: ledger)
+        try record(.records(.read(read)), in: ledger)
         return verifies == false ? .failure : .success
     }
 
@@ -94,7 +94,7 @@ extension AuditCommand {
         }
         try LedgerOptions.demand(ledger)
         let read = RecordedRead(caller: nil, call: .indexCommand, conditions: [], count: 0)
-        try record(.recordsRead(read), in: ledger)
+        try record(.records(.read(read)), in: ledger)
         do {
             let progress = Progress(flag == "--rebuild" ? "rebuilt" : "compared", "runs")
             defer { progress.end() }

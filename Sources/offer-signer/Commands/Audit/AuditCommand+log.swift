@@ -147,7 +147,7 @@ extension AuditCommand {
     private static func recordVerification(in ledger: LedgerAccess) {
         do throws(LedgerChangeError<Never>) {
             try ledger.change { _ in
-                [.recordsRead(RecordedRead(caller: nil, call: .verifyCommand, conditions: [], count: 0))]
+                [.records(.read(RecordedRead(caller: nil, call: .verifyCommand, conditions: [], count: 0)))]
             }
         } catch {
             Terminal.complain("that the log was verified could not be recorded")

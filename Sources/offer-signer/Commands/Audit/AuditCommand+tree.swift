@@ -17,7 +17,7 @@ extension AuditCommand {
         } catch {
             throw CommandError(error.description, error.isOfFolder ? .failure : .unavailable)
         }
-        try record(.recordsExported(from: 0, count: report.size), in: ledger)
+        try record(.records(.exported(from: 0, count: report.size)), in: ledger)
         Terminal.say(
             "\(report.size) entries in \(folder): \(report.written) files written, \(report.compared) compared"
         )
@@ -39,7 +39,7 @@ extension AuditCommand {
         Terminal.say(String(decoding: proof.dropLast(), as: UTF8.self))
         let condition = AuditCondition("index", String(index))
         try record(
-            .recordsRead(RecordedRead(caller: nil, call: .proofCommand, conditions: [condition], count: 1)),
+            .records(.read(RecordedRead(caller: nil, call: .proofCommand, conditions: [condition], count: 1))),
             in: ledger
         )
     }

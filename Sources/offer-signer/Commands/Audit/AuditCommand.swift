@@ -207,7 +207,7 @@ enum AuditCommand: Command {
             throw CommandError("\(error)", .unavailable)
         }
         try record(
-            .recordsRead(RecordedRead(caller: nil, call: .queryCommand, conditions: query.conditions, count: count)),
+            .records(.read(RecordedRead(caller: nil, call: .queryCommand, conditions: query.conditions, count: count))),
             in: ledger
         )
     }
@@ -302,6 +302,6 @@ enum AuditCommand: Command {
         }
         Terminal.say(bytes: lines)
         progress.end()
-        try record(.recordsExported(from: first, count: count), in: ledger)
+        try record(.records(.exported(from: first, count: count)), in: ledger)
     }
 }

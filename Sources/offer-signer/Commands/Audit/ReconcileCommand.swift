@@ -24,7 +24,7 @@ enum ReconcileCommand {
         for line in lines(report) { Terminal.say(line) }
         let (call, count) = (AuditCall.reconcileCommand, report.entries)
         let read = RecordedRead(caller: nil, call: call, conditions: query.conditions, count: count)
-        try AuditCommand.record(.recordsRead(read), in: ledger)
+        try AuditCommand.record(.records(.read(read)), in: ledger)
         guard let loaded else { return report.isAlarming ? .failure : .success }
         let isSame = try recompute(loaded, ledger)
         return report.isAlarming || !isSame ? .failure : .success

@@ -245,7 +245,7 @@ struct SignatureVerification {
             conditions: [AuditCondition("digest", signature.digest.hex)],
             count: index == nil ? 0 : 1
         )
-        try AuditCommand.record(.recordsRead(read), in: log.ledger)
+        try AuditCommand.record(.records(.read(read)), in: log.ledger)
         guard let index else {
             return Line(
                 text:
