@@ -121,6 +121,10 @@ struct StatusTests {
                 $0.renewsAt = end.map { .ago(days: $0) }
             }
         }
+        let retried = try Purchases.renewal(signedAt: .ago(days: 2)) {
+            $0.isInBillingRetry = true
+            $0.renewsAt = .ago(days: 40)
+        }
         func row(_ description: String, _ renewal: AppStoreRenewalInfo, _ expected: SubscriptionStatus) -> StatusRow {
             StatusRow(testDescription: description, transactions: [refunded], renewal: renewal, expected: expected)
         }
@@ -128,6 +132,7 @@ struct StatusTests {
             row("a refund counts more than an expiry stated before it", try expired(40, signed: 4), .revoked),
             row("than one stated at the same instant", try expired(40, signed: 3), .revoked),
             row("and than one stated after it", try expired(40, signed: 2), .revoked),
+            row("and than a payment that is tried again", retried, .revoked),
             row("but not than the expiry of a later period", try expired(10, signed: 2), .expired),
             row("nor than one of a period that is not named", try expired(nil, signed: 2), .expired),
         ]

@@ -148,7 +148,10 @@ extension SubscriptionChain {
     /// last one, because the customer's device chooses what the service sees.
     private func claim(of renewal: RenewalRecord, _ latest: TransactionRecord, end: Timestamp?) -> StatusClaim? {
         var claim = StatusClaim(status: nil, observedAt: renewal.signedAt, source: renewal.source)
-        if let grace = renewal.gracePeriodExpiresAt, grace > renewal.signedAt {
+        if latest.revokedAt != nil, isLast(latest, renewal) {
+            // Of a refunded period, the renewal info says only that it has ended, whichever was signed first.
+            claim.status = .revoked
+        } else if let grace = renewal.gracePeriodExpiresAt, grace > renewal.signedAt {
             claim.status = .inGracePeriod
             claim.holdsUntil = grace
         } else if renewal.isInBillingRetry == true {
@@ -159,8 +162,7 @@ extension SubscriptionChain {
             claim.status = latest.revokedAt == nil && !isFollowed(latest, renewal) ? .active : nil
             claim.holdsUntil = end
         } else if renewal.expirationIntent != nil {
-            // Of a refunded period, the renewal info says only that it has ended.
-            claim.status = latest.revokedAt != nil && isLast(latest, renewal) ? .revoked : .expired
+            claim.status = .expired
         }
         return claim
     }
