@@ -22,9 +22,9 @@ CHECK_TESTS := ^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests|ConsoleTests)
 # Tests without a database, or that run over both engines by themselves: a second run over PostgreSQL adds nothing.
 WITHOUT_DATABASE := ^(JSON|OfferDomain|Cryptography|SignatureDiagnosis|ServiceRuntime|TransparencyLog|Configuration|HTTP|Storage)Tests\.|^EndToEndTests\.EndToEnd/(Fake|LogVerifierTests)
 # Tests of code with threads of its own: what the thread sanitizer is good at.
-THREADED := ^(HTTPTests|StorageTests|ServiceRuntimeTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyUseGuard|Membership|Reloading|FreshEntries|SealOrder|Cap|StoreSharing)Tests
+THREADED := ^(HTTPTests|StorageTests|ServiceRuntimeTests)\.|^OfferServiceTests\.(Committer|Gathering|AskingThread|SharedCommitter|KeyUseGuard|Membership|Reloading|NewEntryFeed|SealOrder|Cap|StoreSharing)Tests
 
-.PHONY: help setup setup-checks setup-bench setup-package setup-docs setup-failover build run test test-check format lint leaks leaks-long races races-long docs linkage unsafe api swift-client other-sdks client-certificates identity-provider app-attest faults faults-long failover fuzz deb image package-test check nightly bench instructions compare tools clean
+.PHONY: help setup setup-checks setup-bench setup-package setup-docs setup-failover build run test test-check format lint leaks leaks-long races races-long optimized docs linkage unsafe api swift-client other-sdks client-certificates identity-provider app-attest faults faults-long failover fuzz deb image package-test check nightly bench instructions compare tools clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -86,6 +86,10 @@ races: setup-checks ## run the tests of code that has threads under the thread s
 races-long: setup-checks ## run all tests but the end-to-end ones under the thread sanitizer
 	swift build --build-tests --sanitize=thread --scratch-path .build-tsan
 	$(TSAN) Scripts/run-tests .build-tsan/tests.log --sanitize=thread --scratch-path .build-tsan --skip '^EndToEndTests'
+
+optimized: setup-checks ## run all tests as the release build is compiled (half an hour)
+	swift build --build-tests -c release -Xswiftc -enable-testing --scratch-path .build-optimized
+	Scripts/run-tests .build-optimized/tests.log -c release --scratch-path .build-optimized --skip '^EndToEndTests'
 
 docs: setup-docs build ## check the documents (links, tables, words, README's commands), and build the reference
 	@Scripts/documents --program $(RELEASE)
