@@ -18,6 +18,7 @@ import traceback
 from trial import Row, Setup, Trial
 import clock
 import connections
+import differential
 import disk
 import encryption
 import events
@@ -50,6 +51,7 @@ TRIALS: dict[str, Trial] = {
     "fleet": fleet.fleet,
     "failover": failover.failovers,
     "encryption": encryption.encrypted,
+    "differential": differential.differential,
     "patroni": patroni.automatic_failovers,
 }
 # Only with --long, or if named.
