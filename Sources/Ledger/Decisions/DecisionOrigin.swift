@@ -12,7 +12,7 @@ package struct DecisionOrigin: Sendable {
     package let caller: Caller
     /// The catalog of the snapshot that the request came under.
     package let catalog: Catalog
-    /// `nil` without an idempotency key.
+    /// The key under which a retry gets the same answer, for a decision bound to the offer; `nil` without one.
     package var idempotency: IdempotencyClaim?
     /// What the requesting app has proven about itself, if that counts for the offer.
     package var genuineApp: GenuineApp?

@@ -70,7 +70,7 @@ package final class DecisionRequest: Sendable {
         self.facts = facts
         self.knowledge = knowledge
         googlePlayScope = origin.catalog.googlePlayScope(of: offer)
-        idempotency = origin.idempotency?.bound(to: offer)
+        idempotency = origin.idempotency
     }
 
     /// UUIDv7.
@@ -81,7 +81,7 @@ package final class DecisionRequest: Sendable {
     package var callerID: CallerID { origin.caller.id }
     /// The policy in force, `sha256:…` over the offers file.
     package var policyName: String { origin.catalog.policyName }
-    /// What the customer gets if it has an answer to the outcome of the decision.
+    /// What the customer gets if the outcome of the decision allows it; see ``Grantable/allows(on:)``.
     package var grantable: Grantable { terms.grantable }
     /// `nil` if no trusted caller stated any.
     package var attributes: Attributes? { customer.attributes }

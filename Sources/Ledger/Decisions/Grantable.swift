@@ -10,10 +10,12 @@ package enum Grantable: Sendable {
     /// Only the answer whether the customer could have the offer; nothing is granted or recorded.
     case preview
 
-    /// What is delivered upon a decision: true allows, false denies, and `nil` is nothing.
-    package func answer(to outcome: Outcome) -> Bool? {
+    /// Whether what the customer gets on this outcome allows the offer or denies it.
+    ///
+    /// - Returns: `nil` if the customer gets nothing then: the service refuses the request.
+    package func allows(on outcome: Outcome) -> Bool? {
         switch self {
-        case .signature(let plan): plan.subject.answer(to: outcome)
+        case .signature(let plan): plan.subject.allows(on: outcome)
         case .authorization: outcome == .eligible ? true : nil
         case .preview: nil
         }

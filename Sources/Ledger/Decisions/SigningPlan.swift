@@ -13,12 +13,26 @@ package enum SignatureForm: String, CaseIterable, Hashable, Sendable {
 
 /// One thing to be signed, fixed before it is recorded.
 package struct SigningIntent: Sendable {
-    /// Which form of signature it is.
-    package let form: SignatureForm
+    /// What awaits its signature, in its form.
+    package let text: Text
     /// What ECDSA signs; the record names it.
     package let digest: SHA256Digest
-    /// The compact JWS that awaits its signature; `nil` for ``SignatureForm/v1``.
-    package let jws: CompactJWS?
+
+    /// The text that is signed, as far as the answer needs it.
+    package enum Text: Sendable {
+        /// Apple's original form: the answer has only the signature.
+        case v1
+        /// The JWS, which the answer has as a whole.
+        case jws(CompactJWS)
+    }
+
+    /// Which form of signature it is.
+    package var form: SignatureForm {
+        switch text {
+        case .v1: .v1
+        case .jws: .jws
+        }
+    }
 }
 
 /// What is signed for the App Store, except the decision.
@@ -30,8 +44,10 @@ package enum SigningSubject: Sendable {
     /// Whether the customer with this transaction or app transaction may have the introductory offer: yes or no.
     case introductoryOfferEligibility(TransactionID)
 
-    /// What is signed upon a decision: true allows, false denies, and `nil` is nothing.
-    package func answer(to outcome: Outcome) -> Bool? {
+    /// Whether what is signed on this outcome allows the offer or denies it.
+    ///
+    /// - Returns: `nil` if nothing is signed then: the service refuses the request.
+    package func allows(on outcome: Outcome) -> Bool? {
         switch (self, outcome) {
         case (_, .eligible): true
         case (.introductoryOfferEligibility, .notEligible): false
@@ -77,7 +93,7 @@ package final class SigningPlan: Sendable {
         self.client = client
     }
 
-    /// The exact bytes of every form, digested; `allows` is an ``SigningSubject/answer(to:)``.
+    /// The exact bytes of every form, digested; `allows` is from ``SigningSubject/allows(on:)``.
     ///
     /// - Throws: `PayloadError` if the built payload does not split into its parts again; a bug in the service.
     package func intents(
@@ -122,12 +138,12 @@ package final class SigningPlan: Sendable {
             nonce: nonce,
             timestamp: instant
         )
-        return SigningIntent(form: .v1, digest: SHA256.digest(of: try payload.bytes()), jws: nil)
+        return SigningIntent(text: .v1, digest: SHA256.digest(of: try payload.bytes()))
     }
 
     private func jws(_ claims: AppStoreClaims) -> SigningIntent {
         let jws = CompactJWS(header: AppStoreClaims.headerBytes(keyID: key.id), payload: claims.payloadBytes)
-        return SigningIntent(form: .jws, digest: SHA256.digest(of: jws.signingInput), jws: jws)
+        return SigningIntent(text: .jws(jws), digest: SHA256.digest(of: jws.signingInput))
     }
 
     private func common(_ nonce: UniqueID, _ instant: Timestamp) -> AppStoreClaims.Common {

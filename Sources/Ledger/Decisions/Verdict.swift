@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import OfferDomain
-import Storage
-import TransparencyLog
 
 /// The result of a ``DecisionRequest``; everything in it is recorded and durable.
 package enum Verdict: Sendable {
@@ -23,38 +21,4 @@ package enum Verdict: Sendable {
     case stopped(KeyStop)
     /// Nothing is decided, because the request waited until its answer could no longer be sent.
     case tooLate
-}
-
-extension LedgerError: CustomStringConvertible {
-    /// A sentence for the log, and for the person who ran a command.
-    package var description: String {
-        switch self {
-        case .overloaded: "More requests wait for the ledger than it holds."
-        case .database(let error): error.description
-        case .databaseGone:
-            "The database is not where it was opened: put the file back, or start the service again."
-        case .stopped: "The ledger is closed, because the service is stopping."
-        case .unbuildable(let error): error.description
-        case .log(let fault): fault.description
-        case .outdatedSecret:
-            "Customers are kept under a newer secret than the one that was read here: nothing was kept; try again."
-        }
-    }
-
-    /// One word for metrics.
-    package var label: String {
-        switch self {
-        case .overloaded: "overloaded"
-        case .database(.diskFull): "disk-full"
-        case .database(.readOnly): "read-only"
-        case .database(.busy): "busy"
-        case .database(.ioFailure): "io-failure"
-        case .database: "database"
-        case .databaseGone: "database-gone"
-        case .stopped: "stopped"
-        case .unbuildable: "unbuildable"
-        case .log: "log-damaged"
-        case .outdatedSecret: "outdated-secret"
-        }
-    }
 }

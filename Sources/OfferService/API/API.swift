@@ -11,6 +11,7 @@ import ServiceRuntime
 /// A class, because the server copies it for each request.
 package final class API: Responder {
     private let current: CurrentSnapshot
+    private let committer: Committer
     private let signatures: SignatureCall
     private let offers: OfferCalls
     private let evidence: EvidenceCalls
@@ -31,9 +32,11 @@ package final class API: Responder {
         current: CurrentSnapshot,
         calls: APICalls,
         traffic: MinuteCounter<UnauthenticatedTraffic>,
+        committer: Committer,
         runtime: Runtime
     ) {
         self.current = current
+        self.committer = committer
         signatures = calls.offers.signatures
         offers = calls.offers
         evidence = calls.evidence
@@ -114,9 +117,7 @@ package final class API: Responder {
     }
 
     /// Has the committer take the requests that an event loop submitted in the turn that ends.
-    package func turnEnded() {
-        signatures.signer.turnEnded()
-    }
+    package func turnEnded() { committer.takeWaiting() }
 
     private func answer(
         _ request: Request,

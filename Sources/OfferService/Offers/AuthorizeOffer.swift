@@ -72,7 +72,7 @@ package final class AuthorizeOffer: Sendable {
         )
         try decider.admit(decision)
         let lookup = lookup(of: request.purchaseTokens, at: place)
-        let grant = try await decider.granted(OfferCandidate(request: decision, lookup: lookup))
+        let grant = try await decider.granted(decision, asking: lookup)
         return AuthorizedOffer(
             grant: grant,
             request: decision,

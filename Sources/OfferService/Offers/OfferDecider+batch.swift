@@ -3,39 +3,42 @@ package import Ledger
 import OfferDomain
 
 extension OfferDecider {
-    /// A candidate that needs an answer from its store first, with its index among all candidates.
+    /// A request that needs an answer from its store first, with its index among all requests.
     private struct Open<Lookup: StoreLookup> {
         let index: Int
-        let candidate: OfferCandidate<Lookup>
+        let request: DecisionRequest
+        let lookup: Lookup
         let needs: FactNeeds
     }
 
-    /// The candidate with its store's answer, with its index among all candidates.
-    private struct Answered<Lookup: StoreLookup> {
+    /// The request with its store's answer, with its index among all requests.
+    private struct Answered {
         let index: Int
-        let result: Result<OfferCandidate<Lookup>, Refusal>
+        let result: Result<DecisionRequest, Refusal>
     }
 
     /// The grants of many requests, in their order, all of them already on disk.
     ///
     /// What the ledger can decide is committed together. The stores are then asked about the others, all at once, and
-    /// those are committed together when every store has answered.
+    /// those are committed together when every store has answered. The lookup at each index is that of the request there.
     ///
     /// - Throws: What keeps all of them from being decided; then nothing is on disk.
     package func granted<Lookup: StoreLookup>(
-        _ candidates: [OfferCandidate<Lookup>],
+        _ requests: [DecisionRequest],
+        asking lookups: [Lookup],
         under claim: BatchClaim?
     ) async throws(Refusal) -> [Result<Grant, Refusal>] {
-        guard !candidates.isEmpty else { return [] }
-        let verdicts = try await decided(candidates.map(\.request), under: claim)
+        guard !requests.isEmpty else { return [] }
+        let verdicts = try await decided(requests, under: claim)
         var results: [Result<Grant, Refusal>] = []
-        results.reserveCapacity(candidates.count)
+        results.reserveCapacity(requests.count)
         var open: [Open<Lookup>] = []
-        for (candidate, verdict) in zip(candidates, verdicts) {
+        for (request, verdict) in zip(requests, verdicts) {
             if case .success(.storeNeeded(let needs)) = verdict {
-                open.append(Open(index: results.count, candidate: candidate, needs: needs))
+                let index = results.count
+                open.append(Open(index: index, request: request, lookup: lookups[index], needs: needs))
             }
-            results.append(grant(verdict, to: candidate.request))
+            results.append(grant(verdict, to: request))
         }
         if !open.isEmpty { await ask(about: open, under: claim, into: &results) }
         return results
@@ -47,24 +50,27 @@ extension OfferDecider {
         under claim: BatchClaim?,
         into results: inout [Result<Grant, Refusal>]
     ) async {
-        var answered: [(index: Int, candidate: OfferCandidate<Lookup>)] = []
+        var answered: [(index: Int, request: DecisionRequest)] = []
         for answer in await answers(open) {
             switch answer.result {
-            case .success(let candidate): answered.append((answer.index, candidate))
+            case .success(let request): answered.append((answer.index, request))
             case .failure(let refusal): results[answer.index] = .failure(refusal)
             }
         }
+        guard !answered.isEmpty else { return }
         do throws(Refusal) {
-            let grants = try await granted(answered.map(\.candidate), under: claim)
-            for (answer, grant) in zip(answered, grants) { results[answer.index] = grant }
+            let verdicts = try await decided(answered.map(\.request), under: claim)
+            for (answer, verdict) in zip(answered, verdicts) {
+                results[answer.index] = grant(verdict, to: answer.request)
+            }
         } catch {
             for answer in answered { results[answer.index] = .failure(error) }
         }
     }
 
-    /// What each store says, in the order of the candidates.
-    private func answers<Lookup: StoreLookup>(_ open: [Open<Lookup>]) async -> [Answered<Lookup>] {
-        await withTaskGroup(of: Answered<Lookup>.self) { group in
+    /// What each store says, in the order of the requests.
+    private func answers<Lookup: StoreLookup>(_ open: [Open<Lookup>]) async -> [Answered] {
+        await withTaskGroup(of: Answered.self) { group in
             for each in open {
                 // Swift 6.3 with -O loses the index if this closure makes a tuple of it and of what it awaits.
                 group.addTask { Answered(index: each.index, result: await self.answer(each)) }
@@ -73,11 +79,9 @@ extension OfferDecider {
         }
     }
 
-    private func answer<Lookup: StoreLookup>(
-        _ open: Open<Lookup>
-    ) async -> Result<OfferCandidate<Lookup>, Refusal> {
+    private func answer<Lookup: StoreLookup>(_ open: Open<Lookup>) async -> Result<DecisionRequest, Refusal> {
         do throws(Refusal) {
-            return .success(try await fetched(open.needs, of: open.candidate))
+            return .success(try await fetch(open.needs, for: open.request, by: open.lookup))
         } catch {
             return .failure(error)
         }

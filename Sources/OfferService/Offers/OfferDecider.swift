@@ -38,23 +38,30 @@ package final class OfferDecider: Sendable {
         caller.role != .app || showsFindingsToApps
     }
 
-    /// The grant, already on disk; the store is asked once on the way if what is known does not decide.
-    package func granted(_ candidate: OfferCandidate<some StoreLookup>) async throws(Refusal) -> Grant {
-        let verdict: Verdict
-        do { verdict = try await committer.decide(candidate.request) } catch { throw .service(fault(error)) }
-        guard case .storeNeeded(let needs) = verdict else { return try grant(verdict, to: candidate.request) }
-        return try await granted(try await fetched(needs, of: candidate))
+    /// The grant, already on disk; `lookup` asks the store once if what is known does not decide.
+    package func granted(
+        _ request: DecisionRequest,
+        asking lookup: some StoreLookup
+    ) async throws(Refusal) -> Grant {
+        let first: Verdict
+        do { first = try await committer.decide(request) } catch { throw .service(fault(error)) }
+        guard case .storeNeeded(let needs) = first else { return try grant(first, to: request) }
+        let fetched = try await fetch(needs, for: request, by: lookup)
+        let second: Verdict
+        do { second = try await committer.decide(fetched) } catch { throw .service(fault(error)) }
+        return try grant(second, to: fetched)
     }
 
-    /// The same candidate after the store has answered.
-    func fetched<Lookup: StoreLookup>(
+    /// The same request with what the store answered; takes room for the names that only the answer shows.
+    func fetch(
         _ needs: FactNeeds,
-        of candidate: OfferCandidate<Lookup>
-    ) async throws(Refusal) -> OfferCandidate<Lookup> {
-        let fetched = try await candidate.fetched(needs)
-        let before = candidate.request.shownSubjects
-        let caller = candidate.request.origin.caller
-        try admission.admit(caller, about: fetched.request.shownSubjects.filter { !before.contains($0) })
+        for request: DecisionRequest,
+        by lookup: some StoreLookup
+    ) async throws(Refusal) -> DecisionRequest {
+        let fetched = request.with(try await lookup.fetch(needs, for: request))
+        let before = request.shownSubjects
+        let caller = request.origin.caller
+        try admission.admit(caller, about: fetched.shownSubjects.filter { !before.contains($0) })
         return fetched
     }
 

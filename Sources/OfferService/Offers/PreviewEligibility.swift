@@ -35,7 +35,7 @@ package final class PreviewEligibility: Sendable {
         let app = try PreviewedApp(request, context.snapshot)
         try context.catalog.customerPolicy(of: app.name).admit(request.customer.customerID)
         let offers = try app.offers(request, context.catalog)
-        let customer = try await PreviewCustomer(request, of: app, at: store, in: context)
+        let customer = try await PreviewCustomer(request, of: app, at: store, in: context, log: log)
         try decider.admission.admit(context.caller, about: customer.knowledge.shownSubjects)
         let terms = GrantTerms(id: context.id, at: context.receivedAt)
         let requests = offers.map { offer in
@@ -99,7 +99,7 @@ package final class PreviewEligibility: Sendable {
     ) async throws(Refusal) -> StoreKnowledge {
         switch (store, customer.evidence, customer.place) {
         case (.appStore, let evidence?, _):
-            return try await AppStoreLookup(evidence: evidence, store: self.store, log: log).fetch(needs, for: request)
+            return try await evidence.fetch(needs, for: request)
         case (.googlePlay, _, let place?):
             return try await GooglePlayPurchaseLookup(
                 tokens: customer.purchaseTokens,

@@ -41,7 +41,9 @@ package final class SignOffer: Sendable {
     /// What is decided, and what is signed if it is granted.
     private struct Prepared {
         let plan: SigningPlan
-        let candidate: OfferCandidate<AppStoreLookup>
+        let request: DecisionRequest
+        /// Asks the App Store if the request does not decide itself.
+        let lookup: VerifiedEvidence
     }
 
     /// Answers one request.
@@ -50,7 +52,8 @@ package final class SignOffer: Sendable {
         in context: RequestContext
     ) async throws(Refusal) -> SignedOffer {
         let prepared = try await prepare(request, in: context)
-        return try await signed(try await decider.granted(prepared.candidate), prepared)
+        let grant = try await decider.granted(prepared.request, asking: prepared.lookup)
+        return try await signed(grant, prepared)
     }
 
     /// Answers many requests of one caller, in their order, each as if it were alone.
@@ -73,7 +76,11 @@ package final class SignOffer: Sendable {
                 answers.append((place, .failure(error)))
             }
         }
-        let grants = try await decider.granted(prepared.map(\.item.candidate), under: batch.idempotency)
+        let grants = try await decider.granted(
+            prepared.map(\.item.request),
+            asking: prepared.map(\.item.lookup),
+            under: batch.idempotency
+        )
         for ((place, item), grant) in zip(prepared, grants) {
             do throws(Refusal) {
                 let offer = try await signed(try grant.get(), item)
@@ -96,11 +103,17 @@ package final class SignOffer: Sendable {
         guard let key = context.snapshot.keyRing.activeKey(for: listing.bundleID, purpose: listing.purpose) else {
             throw .service(.keyUnavailable(listing.purpose))
         }
-        let shown = try await store.verified(customer, of: listing.bundleID, in: context)
+        let shown = try await store.verified(
+            customer.signedData,
+            of: listing.bundleID,
+            in: context.catalog,
+            for: context.caller.party,
+            at: context.receivedAt
+        )
         let forms = request.subject.forms
         let binding = try AccountBinding(customer, shownBy: shown, signing: forms, in: context)
         let subject = try binding.subject(of: listing, in: forms)
-        let evidence = VerifiedEvidence(binding, signing: subject, of: listing.bundleID)
+        let evidence = VerifiedEvidence(binding, signing: subject, of: listing.bundleID, askedOf: store, log: log)
         let plan = SigningPlan(
             key: key,
             listing: listing,
@@ -116,30 +129,26 @@ package final class SignOffer: Sendable {
             terms: try decider.terms(of: .signature(plan), in: context)
         )
         try decider.admit(decision)
-        let lookup = AppStoreLookup(evidence: evidence, store: store, log: log)
-        return Prepared(plan: plan, candidate: OfferCandidate(request: decision, lookup: lookup))
+        return Prepared(plan: plan, request: decision, lookup: evidence)
     }
 
     /// Signs what was recorded.
     private func signed(_ grant: Grant, _ prepared: Prepared) async throws(Refusal) -> SignedOffer {
-        let (plan, request) = (prepared.plan, prepared.candidate.request)
+        let (plan, request) = (prepared.plan, prepared.request)
         var signature: [UInt8]?
         var jws: [UInt8]?
         // Sampled once per request, not per signature; otherwise only the first form would ever be verified.
         let verifies = signer.isVerificationDue()
         for intent in grant.terms.intents {
             let made = try await signer.sign(intent, of: grant, by: plan, verifies: verifies)
-            switch intent.form {
+            switch intent.text {
             case .v1: signature = Base64.encode(made.der)
-            case .jws: jws = intent.jws?.serialized(signature: made)
+            case .jws(let text): jws = text.serialized(signature: made)
             }
         }
         if plan.listing.offerID != nil { metrics.signed(request.offer, for: plan.client) }
         return SignedOffer(grant: grant, request: request, plan: plan, signature: signature, jws: jws)
     }
-
-    /// Lets the requests of a turn be committed, all together.
-    package func turnEnded() { decider.committer.takeWaiting() }
 
     /// Finds out whether the app that asks is genuine.
     var genuineApps: GenuineAppChecks { decider.genuineApps }

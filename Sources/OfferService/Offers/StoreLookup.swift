@@ -10,19 +10,6 @@ package protocol StoreLookup: Sendable {
     func fetch(_ needs: FactNeeds, for request: DecisionRequest) async throws(Refusal) -> StoreKnowledge
 }
 
-/// A request that is to be decided, and the lookup that can tell more of its customer.
-package struct OfferCandidate<Lookup: StoreLookup>: Sendable {
-    /// What is to be decided, with what is known so far.
-    package let request: DecisionRequest
-    /// Asks the store for what is missing.
-    package let lookup: Lookup
-
-    /// The same after the store has answered.
-    func fetched(_ needs: FactNeeds) async throws(Refusal) -> OfferCandidate {
-        OfferCandidate(request: request.with(try await lookup.fetch(needs, for: request)), lookup: lookup)
-    }
-}
-
 extension StoreKnowledge {
     /// The same when the store was asked about an app, as it calls it, and gave no answer.
     func without(_ error: StoreError, of store: Store, app: String, at now: Timestamp, log: Log) -> StoreKnowledge {

@@ -188,14 +188,13 @@ struct RetentionDecider: Sendable {
         guard let listing = offer.appStore, let offerID = listing.offerID else { return nil }
         let caller = Caller(id: .retention, role: .backend, apps: [offer.app])
         let now = question.receivedAt
-        let patient = RequestContext(
+        let context = RequestContext(
             id: question.id,
             receivedAt: now,
             snapshot: question.configuration,
             caller: caller,
             idempotency: question.claim("grant")
-        )
-        let context = RequestContext(patient, while: question.isAwaited)
+        ).awaited(while: question.isAwaited)
         do throws(Refusal) {
             let group = question.shown.plans[question.request.productID]?.groupID
             let request = SignatureRequest(question.request, in: group, for: listing, offerID, receivedAt: now)

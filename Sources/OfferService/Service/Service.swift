@@ -43,6 +43,7 @@ package final class Service: Sendable {
             current: writing.current,
             calls: APICalls(assembly, settings: settings, dependencies: dependencies),
             traffic: traffic,
+            committer: writing.committer,
             runtime: writing.runtime
         )
         let rejected: @Sendable (Problem) -> Void = { [clock = dependencies.clock] problem in

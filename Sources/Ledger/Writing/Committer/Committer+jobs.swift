@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Storage
 import TransparencyLog
 
 extension Committer {
@@ -31,8 +30,8 @@ extension Committer {
         }
     }
 
-    /// The outcome of one job.
-    enum Outcome {
+    /// The result of one job.
+    enum JobResult {
         case decided(Verdict)
         case allDecided(BatchVerdict)
         case absorbed(Absorption)
@@ -81,24 +80,24 @@ extension Committer.Job {
         }
     }
 
-    func resume(_ outcome: Committer.Outcome) {
-        switch (self, outcome) {
+    func resume(_ result: Committer.JobResult) {
+        switch (self, result) {
         case (_, .refused(let error)): fail(error)
         case (.decide(let asked), .decided(let verdict)): asked.continuation.resume(returning: .success(verdict))
         case (.decideAll(_, let continuation), .allDecided(let verdict)):
             continuation.resume(returning: .success(verdict))
-        case (.absorb(_, let continuation), .absorbed(let result)):
-            continuation.resume(returning: .success(result))
-        case (.transfer(_, let continuation), .transferred(let result)):
-            continuation.resume(returning: .success(result))
-        case (.preview(_, let continuation), .previewed(let result)):
-            continuation.resume(returning: .success(result))
+        case (.absorb(_, let continuation), .absorbed(let absorption)):
+            continuation.resume(returning: .success(absorption))
+        case (.transfer(_, let continuation), .transferred(let outcome)):
+            continuation.resume(returning: .success(outcome))
+        case (.preview(_, let continuation), .previewed(let offers)):
+            continuation.resume(returning: .success(offers))
         case (.append(_, let done), .done), (.change(_, let done), .done): done(.success(()))
         case (.keep(_, let done), .kept(let keeping)): done(.success(keeping))
         case (.decide, _), (.decideAll, _), (.absorb, _), (.transfer, _), (.preview, _),
             (.append, _),
             (.change, _), (.keep, _):
-            preconditionFailure("a job has the outcome of its kind")
+            preconditionFailure("a job has the result of its kind")
         }
     }
 
@@ -112,26 +111,6 @@ extension Committer.Job {
         case .preview(_, let continuation): continuation.resume(returning: .failure(error))
         case .append(_, let done), .change(_, let done): done(.failure(error))
         case .keep(_, let done): done(.failure(error))
-        }
-    }
-}
-
-extension LedgerError {
-    /// Whether a new connection must be opened; after the errors listed first, the connection is known to be unchanged.
-    var needsNewConnection: Bool {
-        switch self {
-        case .database(.diskFull), .database(.readOnly), .database(.busy), .database(.constraint), .overloaded,
-            .database(.unexpectedValue), .stopped, .unbuildable, .log, .outdatedSecret:
-            false
-        case .database, .databaseGone: true
-        }
-    }
-
-    /// Whether the error comes from what one request reads or wants signed, and not from the database.
-    package var isOfOneRequest: Bool {
-        switch self {
-        case .database(.unexpectedValue), .database(.constraint), .unbuildable, .outdatedSecret: true
-        case .database, .databaseGone, .overloaded, .stopped, .log: false
         }
     }
 }

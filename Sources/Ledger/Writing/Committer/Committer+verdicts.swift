@@ -5,21 +5,21 @@ import OfferDomain
 extension Committer {
     /// The verdicts on requests that one caller sent together, one for each request.
     func verdict(on batch: DecisionBatch, _ writer: LedgerWriter) throws(LedgerError) -> BatchVerdict {
-        var earlier: [[UInt8]: LedgerWriter.EarlierGrant] = [:]
+        var kept: [[UInt8]: LedgerWriter.KeptAnswer] = [:]
         if let claim = batch.idempotency, let first = batch.requests.first {
-            guard let found = try writer.earlierGrants(claim, at: first.receivedAt) else {
+            guard let found = try writer.keptAnswers(under: claim, at: first.receivedAt) else {
                 return .idempotencyKeyReused
             }
-            earlier = found
+            kept = found
         }
         var verdicts: [Verdict] = []
         verdicts.reserveCapacity(batch.requests.count)
         for request in batch.requests {
-            let replayed = earlier.isEmpty ? nil : request.idempotency.flatMap { earlier[$0.keyDigest] }
+            let answer = kept.isEmpty ? nil : request.idempotency.flatMap { kept[$0.keyDigest] }
             if let stop = stop(of: request, writer) {
                 verdicts.append(.stopped(stop))
             } else {
-                verdicts.append(try writer.decide(request, after: replayed))
+                verdicts.append(try writer.decide(request, after: answer))
             }
         }
         return .decided(verdicts)

@@ -339,14 +339,14 @@ extension Committer {
         do throws(LedgerError) {
             guard let current = try connected(&writer, for: &batch) else { return }
             if try begin(&batch, with: current, takesMore: takesMore) { try applyStops(current) }
-            var outcomes = try write(&batch, with: current, &cleaning)
+            var results = try write(&batch, with: current, &cleaning)
             pulse.noteAnswer()
             keyUseGuard.follow(current.stops)
             newest.withLock { $0 = (current.recordedAt, current.keyUses) }
             observer.committed(requests: batch.requestCount, microseconds: stopwatch.microseconds)
             current.report(to: observer)
             // No reference is kept here: each job is freed on the thread that made it.
-            while let jobsOfThread = batch.popLast(), let own = outcomes.popLast() { jobsOfThread.resume(own) }
+            while let jobsOfThread = batch.popLast(), let own = results.popLast() { jobsOfThread.resume(own) }
             newEntryFeed.add(current.newEntries)
         } catch {
             let mayTryAgain = attempt < Self.mostAttempts && isUndone(error, writer) && !pulse.isLate
@@ -414,18 +414,18 @@ extension Committer {
         try writer.acknowledgeStops()
     }
 
-    /// Writes a batch in the open transaction; returns the outcomes in its order once all of it is durable.
+    /// Writes a batch in the open transaction; returns the results in its order once all of it is durable.
     private func write(
         _ batch: inout [ThreadJobs],
         with writer: LedgerWriter,
         _ cleaning: inout Cleaning
-    ) throws(LedgerError) -> [[Outcome]] {
+    ) throws(LedgerError) -> [[JobResult]] {
         try writer.readLinks()
         try writer.readAhead()
-        var outcomes: [[Outcome]] = []
-        outcomes.reserveCapacity(batch.count)
+        var results: [[JobResult]] = []
+        results.reserveCapacity(batch.count)
         for place in batch.indices {
-            outcomes.append(try batch[place].map { job throws(LedgerError) in try outcome(of: job, writer) })
+            results.append(try batch[place].map { job throws(LedgerError) in try result(of: job, writer) })
         }
         let now = clock.now()
         if let atMost = cleaning.due(at: now, after: batch.requestCount) {
@@ -437,10 +437,10 @@ extension Committer {
         guard place?.holdsLastCommit() ?? true else { throw .databaseGone }
         if let head = writer.durableHead { newestHead.withLock { $0 = head } }
         if resumes { observer.resumed() }
-        return outcomes
+        return results
     }
 
-    private func outcome(of job: borrowing Job, _ writer: LedgerWriter) throws(LedgerError) -> Outcome {
+    private func result(of job: borrowing Job, _ writer: LedgerWriter) throws(LedgerError) -> JobResult {
         if job.isUnder(writer.outdatedVersions) { return .refused(.outdatedSecret) }
         switch job {
         case .decide(let asked): return .decided(try verdict(on: asked.request, writer))

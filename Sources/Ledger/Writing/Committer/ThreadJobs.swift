@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A thread whose tasks ask for commits, and get the outcomes on the same thread.
+/// A thread whose tasks ask for commits, and get the results on the same thread.
 package protocol AskingThread: AnyObject, Sendable {
     /// Calls `resume` on this thread soon; if this thread has ended, at once on the calling thread.
     func handBack(_ resume: @escaping @Sendable () -> Void)
@@ -25,25 +25,25 @@ struct ThreadJobs: Sendable {
 
     fileprivate mutating func add(_ more: ThreadJobs) { jobs += more.jobs }
 
-    /// The outcomes that `body` returns for the jobs, in their order.
+    /// The results that `body` returns for the jobs, in their order.
     mutating func map<Failure: Error>(
-        _ body: (borrowing Committer.Job) throws(Failure) -> Committer.Outcome
-    ) throws(Failure) -> [Committer.Outcome] {
-        var outcomes: [Committer.Outcome] = []
-        outcomes.reserveCapacity(jobs.count)
+        _ body: (borrowing Committer.Job) throws(Failure) -> Committer.JobResult
+    ) throws(Failure) -> [Committer.JobResult] {
+        var results: [Committer.JobResult] = []
+        results.reserveCapacity(jobs.count)
         for place in jobs.indices {
             guard let job = jobs[place].take() else { preconditionFailure("a job is in its place") }
             defer { jobs[place] = job }
-            outcomes.append(try body(job))
+            results.append(try body(job))
         }
-        return outcomes
+        return results
     }
 
-    /// Resumes all jobs with their outcomes, in their order.
-    consuming func resume(_ outcomes: [Committer.Outcome]) {
+    /// Resumes all jobs with their results, in their order.
+    consuming func resume(_ results: [Committer.JobResult]) {
         let jobs = jobs
         let resume: @Sendable () -> Void = {
-            for place in jobs.indices { jobs[place]?.resume(outcomes[place]) }
+            for place in jobs.indices { jobs[place]?.resume(results[place]) }
         }
         guard let asker else { return resume() }
         asker.handBack(resume)

@@ -9,9 +9,9 @@ extension LedgerWriter {
     func admit(_ change: AccountTokenChange, _ stop: KeyStop?) throws(LedgerError) -> AccountTokenChange.Ruling {
         if outdatedVersions.contains(change.secretVersion) { return .stopped(.outdatedSecret) }
         try apply(change.rotatedKeys)
-        if let claim = change.claim, let earlier = try earlierGrant(claim, at: change.receivedAt) {
-            let made = AccountTokenChange.Made(at: earlier.signedAt, earlier.decisionJSON)
-            guard earlier.requestDigest == claim.requestDigest, let made else { return .keyReused }
+        if let claim = change.claim, let kept = try keptAnswer(under: claim, at: change.receivedAt) {
+            let made = AccountTokenChange.Made(at: kept.at, kept.json)
+            guard kept.requestDigest == claim.requestDigest, let made else { return .keyReused }
             return .made(made)
         }
         if let stop { return .stopped(stop) }
@@ -34,7 +34,8 @@ extension LedgerWriter {
         try merge(change.report(at: recordedAt))
         if let claim = change.claim {
             let made = AccountTokenChange.Made(at: recordedAt, in: environment)
-            try remember(GrantTerms(id: change.requestID, at: recordedAt), under: claim, decisionJSON: made.json)
+            let id = change.requestID
+            try remember(made.json, id: id, nonce: id, at: recordedAt, under: claim)
         }
         return recordedAt
     }

@@ -7,10 +7,10 @@ import ServiceRuntime
 extension LedgerWriter {
     /// The answer under an idempotency key; `nil` if the key is unknown or belongs to another request.
     func answer(under claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> [UInt8]? {
-        guard let earlier = try earlierGrant(claim, at: now), earlier.requestDigest == claim.requestDigest else {
+        guard let kept = try keptAnswer(under: claim, at: now), kept.requestDigest == claim.requestDigest else {
             return nil
         }
-        return earlier.decisionJSON
+        return kept.json
     }
 
     /// Keeps an answer, unless another request has kept one under the key; returns the one that counts.
@@ -23,10 +23,10 @@ extension LedgerWriter {
         requestID: UniqueID,
         at now: Timestamp
     ) throws(LedgerError) -> [UInt8] {
-        if let earlier = try earlierGrant(claim, at: now), earlier.grantID != requestID {
-            return earlier.requestDigest == claim.requestDigest ? earlier.decisionJSON : answer
+        if let kept = try keptAnswer(under: claim, at: now), kept.id != requestID {
+            return kept.requestDigest == claim.requestDigest ? kept.json : answer
         }
-        try remember(GrantTerms(id: requestID, at: now), under: claim, decisionJSON: answer)
+        try remember(answer, id: requestID, nonce: requestID, at: now, under: claim)
         try note(shown, requestID: requestID, at: now)
         return answer
     }

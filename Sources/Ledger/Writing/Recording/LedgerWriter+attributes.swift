@@ -7,26 +7,19 @@ import Storage
 // MARK: - What backends store of their customers
 
 extension LedgerWriter {
-    /// The attributes that a decision rests on.
-    struct KnownAttributes {
-        /// `nil` if no trusted caller stated any, in the request or before.
-        let all: Attributes?
-        /// Those that were stored before and not stated in the request; `nil` if nothing that is stored was used.
-        let stored: [String]?
-    }
-
     /// What the request states, and stored values for attributes that a rule reads and the request leaves out.
-    func attributes(of request: DecisionRequest) throws(LedgerError) -> KnownAttributes {
+    ///
+    /// - Returns: `all`: the attributes that the decision rests on; `nil` if no trusted caller stated any, in the request
+    ///   or before. `stored`: the names of those that were stored; `nil` if nothing that is stored was used.
+    func attributes(of request: DecisionRequest) throws(LedgerError) -> (all: Attributes?, stored: [String]?) {
         let stated = request.attributes
         let missing = request.offer.attributeNames.filter { stated?[$0] == nil }
         // Most rules read none, or the request states them all: nothing is read then.
         guard !missing.isEmpty, let stored = try stored(of: request)?.attributes else {
-            return KnownAttributes(all: stated, stored: nil)
+            return (all: stated, stored: nil)
         }
-        return KnownAttributes(
-            all: (stated ?? Attributes()).filled(from: stored, names: missing),
-            stored: missing.filter { stored[$0] != nil }
-        )
+        let all = (stated ?? Attributes()).filled(from: stored, names: missing)
+        return (all: all, stored: missing.filter { stored[$0] != nil })
     }
 
     /// The facts of an undecided request together with those that a backend has stored, and the names of these; `nil` if

@@ -4,9 +4,11 @@ import ServiceRuntime
 import Storage
 
 extension LedgerWriter {
-    /// Notes the customer of the account ID in a request's answer, if it has one; `entry` is the index of its entry.
-    func giveOut(_ request: DecisionRequest, entry: Int64) throws(LedgerError) {
-        guard case .authorization(let plan) = request.grantable, let customer = request.account else { return }
+    /// Notes which customer the account ID in an authorization is given out for, if the request names one.
+    ///
+    /// `entry` is the index of the entry that records the authorization.
+    func note(_ plan: AuthorizationPlan, of request: DecisionRequest, entry: Int64) throws(LedgerError) {
+        guard let customer = request.account else { return }
         try database(googlePlayAccounts.add(plan.accountID, of: customer, entry: entry))
     }
 

@@ -34,6 +34,17 @@ extension LedgerWriter {
         }
     }
 
+    /// After a secret was destroyed, the history without marks of deleted grants, which Google Play keeps reporting.
+    private func withoutForgottenMarks(_ history: GooglePlayHistory) throws(LedgerError) -> GooglePlayHistory {
+        guard hasForgotten else { return history }
+        let known = try database(issued.entries(of: history.purchases.values.compactMap(\.markedGrant)))
+        var kept = history
+        for (purchase, record) in history.purchases where record.markedGrant.flatMap({ known[$0] }) == nil {
+            kept.purchases[purchase]?.mark = nil
+        }
+        return kept
+    }
+
     private func merge(
         _ history: SubscriptionHistory,
         of bundleID: BundleID,

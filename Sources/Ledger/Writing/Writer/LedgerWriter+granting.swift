@@ -28,11 +28,22 @@ extension LedgerWriter {
             try database(grants.add(id, of: request.offer.ledgerKey, to: subject, entry: index))
         }
         try issue(id, request, entry: index)
-        try giveOut(request, entry: index)
         // Made-up names must not use up a budget.
         if request.isProven { days.add(request.offer.ledgerKey, on: request.terms.signedAt.utcDay) }
         try remember(request.terms, of: request, on: decision)
         return .granted(.decision(decision), otherTerms: nil)
+    }
+
+    /// Adds a grant to those whose use a store will report.
+    ///
+    /// An introductory offer is not added: the App Store gives it without a signature too.
+    private func issue(_ grantID: UniqueID, _ request: DecisionRequest, entry: Int64) throws(LedgerError) {
+        let offer = request.offer
+        if offer.appStore != nil, offer.appStore?.offerID == nil { return }
+        let isDescribed = reconciliation.described[offer.ledgerKey] === offer
+        if !isDescribed { try database(issued.describe(offer)) }
+        try database(issued.add(grantID, of: offer, to: request.account, at: request.receivedAt, entry: entry))
+        reconciliation.described[offer.ledgerKey] = offer
     }
 
     private func remember(
@@ -42,7 +53,7 @@ extension LedgerWriter {
     ) throws(LedgerError) {
         guard let claim = request.idempotency else { return }
         let json = DecisionJSON(decision, of: request.offer, policyName: request.policyName)
-        try remember(terms, under: claim, decisionJSON: json.bytes)
+        try remember(json.bytes, id: terms.id, nonce: terms.nonce, at: terms.signedAt, under: claim)
     }
 
     /// Records one entry for each signature that will be made; for a retry, `evaluation` is nil.
@@ -78,7 +89,8 @@ extension LedgerWriter {
                 stored: stored,
                 namesUsers: namesUsers
             )
-            try append(.authorization(record))
+            let entry = try append(.authorization(record))
+            try note(plan, of: request, entry: entry)
         case .preview: break
         }
         return first

@@ -5,34 +5,21 @@ import Storage
 // MARK: - Retries
 
 extension LedgerWriter {
-    /// What was granted under an idempotency key before.
-    struct EarlierGrant {
+    /// An answer that is kept under an idempotency key, so that a retry gets it too.
+    struct KeptAnswer {
+        /// The digest in the claim of the first request; a retry has the same.
         let requestDigest: [UInt8]
-        let grantID: UniqueID
+        /// UUIDv7 of the first request; a grant has it too.
+        let id: UniqueID
+        /// What is signed upon a grant carries it; any other answer has its `id` here.
         let nonce: UniqueID
-        let signedAt: Timestamp
-        let decisionJSON: [UInt8]
-
-        init(_ grant: GrantTerms, under claim: IdempotencyClaim, decisionJSON: [UInt8]) {
-            requestDigest = claim.requestDigest
-            (grantID, nonce, signedAt) = (grant.id, grant.nonce, grant.signedAt)
-            self.decisionJSON = decisionJSON
-        }
-
-        /// Reads these columns, in this order; `nil` if they are not what this service writes.
-        fileprivate init?(_ row: borrowing Row) {
-            guard let grantID = UniqueID(bytes: row.blob(1)), let nonce = UniqueID(bytes: row.blob(2)) else {
-                return nil
-            }
-            requestDigest = row.blob(0)
-            self.grantID = grantID
-            self.nonce = nonce
-            signedAt = Timestamp(milliseconds: row.integer(3))
-            decisionJSON = row.blob(4)
-        }
+        /// When the service gave the answer; of a grant, when it was asked for.
+        let at: Timestamp
+        /// The answer, or its part that a retry can't make again: of a grant, the decision.
+        let json: [UInt8]
     }
 
-    private static let earlierGrant: StaticString = """
+    private static let keptAnswer: StaticString = """
         SELECT request_digest, grant_id, nonce, signed_at, decision
         FROM idempotency_keys WHERE key_digest = ? AND (signed_at > ? OR recorded_at > ? AND recorded_at <= ?)
         """
@@ -46,39 +33,42 @@ extension LedgerWriter {
         return [oldest, oldest, .integer(now.adding(hours: IdempotencyClaim.lifetimeHours).milliseconds)]
     }
 
-    func earlierGrant(_ claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> EarlierGrant? {
+    /// The answer under a key; `nil` if the key is unknown.
+    ///
+    /// The caller compares the digests of the requests.
+    func keptAnswer(under claim: IdempotencyClaim, at now: Timestamp) throws(LedgerError) -> KeptAnswer? {
         if !claimsReadAhead.isEmpty, let known = claimsReadAhead[claim.keyDigest] { return known }
-        var earlier: EarlierGrant?
-        try rows(SQL(Self.earlierGrant, [.blob(claim.keyDigest)] + Self.known(at: now))) { row in
-            earlier = EarlierGrant(row)
+        var kept: KeptAnswer?
+        try rows(SQL(Self.keptAnswer, [.blob(claim.keyDigest)] + Self.known(at: now))) { row in
+            kept = KeptAnswer(row)
         }
-        return earlier
+        return kept
     }
 
-    /// Asks ahead what was granted under many keys; each claim has the digest of a key and its time bounds.
+    /// Asks ahead for the answers under many keys; each claim has the digest of a key and its time bounds.
     func ask(_ claims: [[SQLValue]]) throws(StorageError) {
-        try connection.ask(Self.earlierGrant, forEach: claims)
+        try connection.ask(Self.keptAnswer, forEach: claims)
     }
 
     /// Reads what was asked ahead; it is known until the transaction ends.
     func readAhead(_ claims: [[SQLValue]]) throws(StorageError) {
         for case .blob(let digest)? in claims.map(\.first) { claimsReadAhead[digest] = .some(nil) }
-        try connection.rows(Self.earlierGrant, forEach: claims) { place, row in
-            if case .blob(let digest)? = claims[place].first { claimsReadAhead[digest] = EarlierGrant(row) }
+        try connection.rows(Self.keptAnswer, forEach: claims) { place, row in
+            if case .blob(let digest)? = claims[place].first { claimsReadAhead[digest] = KeptAnswer(row) }
         }
     }
 
-    /// The earlier grants of a batch, by the digests of its items' keys; `nil` if they were for another body.
-    func earlierGrants(_ claim: BatchClaim, at now: Timestamp) throws(LedgerError) -> [[UInt8]: EarlierGrant]? {
+    /// The answers to items of a batch, by the digests of their keys; `nil` if they were to another body.
+    func keptAnswers(under claim: BatchClaim, at now: Timestamp) throws(LedgerError) -> [[UInt8]: KeptAnswer]? {
         // Removed: another batch under the key must see what this one grants.
         let known = batchesReadAhead.isEmpty ? nil : batchesReadAhead.removeValue(forKey: claim.keyDigests.first)
-        let earlier =
-            if let known { known } else { try database(storedGrants(claim, at: now)) }
-        let isOfThisBody = earlier.values.allSatisfy { $0.requestDigest.starts(with: claim.bodyDigest) }
-        return isOfThisBody ? earlier : nil
+        let kept =
+            if let known { known } else { try database(storedAnswers(under: claim, at: now)) }
+        let isOfThisBody = kept.values.allSatisfy { $0.requestDigest.starts(with: claim.bodyDigest) }
+        return isOfThisBody ? kept : nil
     }
 
-    private static func grants(of claim: BatchClaim, at now: Timestamp) -> SQL {
+    private static func answers(under claim: BatchClaim, at now: Timestamp) -> SQL {
         SQL(
             """
             SELECT request_digest, grant_id, nonce, signed_at, decision, key_digest
@@ -89,52 +79,68 @@ extension LedgerWriter {
         )
     }
 
-    private func storedGrants(_ claim: BatchClaim, at now: Timestamp) throws(StorageError) -> [[UInt8]: EarlierGrant] {
-        var earlier: [[UInt8]: EarlierGrant] = [:]
-        try connection.rows(Self.grants(of: claim, at: now)) { row in
-            if let grant = EarlierGrant(row) { earlier[row.blob(5)] = grant }
+    private func storedAnswers(
+        under claim: BatchClaim,
+        at now: Timestamp
+    ) throws(StorageError) -> [[UInt8]: KeptAnswer] {
+        var kept: [[UInt8]: KeptAnswer] = [:]
+        try connection.rows(Self.answers(under: claim, at: now)) { row in
+            if let answer = KeptAnswer(row) { kept[row.blob(5)] = answer }
         }
-        return earlier
+        return kept
     }
 
-    /// Asks ahead what was granted under the key of a batch.
+    /// Asks ahead for the answers under the key of a batch.
     func ask(_ claim: BatchClaim, at now: Timestamp) throws(StorageError) {
-        try connection.ask(Self.grants(of: claim, at: now))
+        try connection.ask(Self.answers(under: claim, at: now))
     }
 
     /// Reads what was asked ahead; it is known until it is used, or the transaction ends.
     func readAhead(_ claim: BatchClaim, at now: Timestamp) throws(StorageError) {
-        batchesReadAhead[claim.keyDigests.first] = try storedGrants(claim, at: now)
+        batchesReadAhead[claim.keyDigests.first] = try storedAnswers(under: claim, at: now)
     }
 
     /// Repeats a grant: it takes nothing from a cap, but its signatures are made and recorded again.
-    func replay(_ earlier: EarlierGrant, _ request: DecisionRequest) throws(LedgerError) -> Verdict {
-        guard let decision = RecordedDecision(earlier.decisionJSON),
-            let allows = request.grantable.answer(to: decision.outcome)
+    func replay(_ kept: KeptAnswer, _ request: DecisionRequest) throws(LedgerError) -> Verdict {
+        guard let decision = RecordedDecision(kept.json),
+            let allows = request.grantable.allows(on: decision.outcome)
         else { throw .database(.unexpectedValue(column: 4)) }
-        let terms = try terms(
-            request,
-            id: earlier.grantID,
-            nonce: earlier.nonce,
-            signedAt: earlier.signedAt,
-            allows: allows
-        )
+        let terms = try terms(request, id: kept.id, nonce: kept.nonce, signedAt: kept.at, allows: allows)
         let isNew = try isOfNewestVersion(terms.id, signedAt: terms.signedAt)
-        try giveOut(request, entry: try record(terms, request, namesUsers: isNew))
+        try record(terms, request, namesUsers: isNew)
         return .granted(.replay(decision), otherTerms: terms)
     }
 
+    /// Whether a grant may be named beside keys in force: it is of the version in force, or that is the only one.
+    ///
+    /// For a grant whose use no store will report, `signedAt` decides; without it the answer is false.
+    func isOfNewestVersion(_ grantID: UniqueID?, signedAt: Timestamp? = nil) throws(LedgerError) -> Bool {
+        guard let newestVersion, let grantID else { return true }
+        let entries = try database(issued.entries(of: [grantID]))
+        if let entry = entries[grantID] { return entry >= newestVersion.firstEntry }
+        return signedAt.map { $0 >= newestVersion.begunAt } ?? false
+    }
+
+    /// Keeps an answer under a key, in place of an earlier one; for an answer that is no grant, `nonce` is its `id`.
     func remember(
-        _ grant: GrantTerms,
-        under claim: IdempotencyClaim,
-        decisionJSON: [UInt8]
+        _ json: [UInt8],
+        id: UniqueID,
+        nonce: UniqueID,
+        at instant: Timestamp,
+        under claim: IdempotencyClaim
     ) throws(LedgerError) {
         if claimsReadAhead[claim.keyDigest] != nil {
-            claimsReadAhead[claim.keyDigest] = EarlierGrant(grant, under: claim, decisionJSON: decisionJSON)
+            claimsReadAhead[claim.keyDigest] = KeptAnswer(
+                requestDigest: claim.requestDigest,
+                id: id,
+                nonce: nonce,
+                at: instant,
+                json: json
+            )
         }
         let row: [SQLValue] = [
-            .blob(claim.keyDigest), .blob(claim.requestDigest), .blob(grant.id.bytes), .blob(grant.nonce.bytes),
-            .integer(grant.signedAt.milliseconds), .blob(decisionJSON), .integer(recordedAt.milliseconds),
+            .blob(claim.keyDigest), .blob(claim.requestDigest), .blob(id.bytes), .blob(nonce.bytes),
+            .integer(instant.milliseconds), .blob(json), .integer(recordedAt.milliseconds),
         ]
         try insert(row, into: Self.idempotencyKeys)
     }
@@ -160,6 +166,20 @@ extension LedgerWriter {
                     Self.known(at: now) + [.integer(Int64(atMost))]
                 )
             )
+        )
+    }
+}
+
+extension LedgerWriter.KeptAnswer {
+    /// Reads these columns, in this order; `nil` if they are not what this service writes.
+    fileprivate init?(_ row: borrowing Row) {
+        guard let id = UniqueID(bytes: row.blob(1)), let nonce = UniqueID(bytes: row.blob(2)) else { return nil }
+        self.init(
+            requestDigest: row.blob(0),
+            id: id,
+            nonce: nonce,
+            at: Timestamp(milliseconds: row.integer(3)),
+            json: row.blob(4)
         )
     }
 }

@@ -49,10 +49,10 @@ package final class LedgerWriter {
     var reconciliation = ReconciliationMemory()
     let redemptions: RedemptionTable
     private let rotatedKeys: SecretRotation
-    /// What was granted under idempotency keys, as it was read for many requests of this transaction.
-    var claimsReadAhead: [[UInt8]: EarlierGrant?] = [:]
+    /// The answers under idempotency keys, as they were read for many requests of this transaction.
+    var claimsReadAhead: [[UInt8]: KeptAnswer?] = [:]
     /// The same under the keys of batches, by the first digest of each.
-    var batchesReadAhead: [[UInt8]: [[UInt8]: EarlierGrant]] = [:]
+    var batchesReadAhead: [[UInt8]: [[UInt8]: KeptAnswer]] = [:]
     /// Data of one customer while several offers are previewed for them; `nil` otherwise.
     var memory: CustomerMemory?
     private let appRefusals: AppRefusals?
@@ -296,24 +296,24 @@ package final class LedgerWriter {
     /// Decides, and records what was decided.
     package func decide(_ request: DecisionRequest) throws(LedgerError) -> Verdict {
         guard let claim = request.idempotency else { return try decide(request, after: nil) }
-        return try decide(request, after: try earlierGrant(claim, at: request.receivedAt))
+        return try decide(request, after: try keptAnswer(under: claim, at: request.receivedAt))
     }
 
-    /// The same when it is known what was granted under the request's idempotency key before.
-    func decide(_ request: DecisionRequest, after earlier: EarlierGrant?) throws(LedgerError) -> Verdict {
+    /// The same when the answer under the request's idempotency key is known; `nil` if there is none.
+    func decide(_ request: DecisionRequest, after kept: KeptAnswer?) throws(LedgerError) -> Verdict {
         try apply(request.rotatedKeys)
-        if let claim = request.idempotency, let earlier {
-            guard earlier.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
+        if let claim = request.idempotency, let kept {
+            guard kept.requestDigest == claim.requestDigest else { return .idempotencyKeyReused }
             // The earlier grant can't be had any more, so there is nothing to answer a second time.
             if let obstacle = request.grantable.obstacle { return .obstructed(obstacle) }
             guard appRefusals?.allowsReplay(request) != false else { return .diskIsFull }
-            return try replay(earlier, request)
+            return try replay(kept, request)
         }
         let evaluation = try evaluate(request)
         let decision = evaluation.decision
         if !evaluation.storeNeeds.isEmpty { return .storeNeeded(evaluation.storeNeeds) }
         if decision.outcome == .undecided, request.knowledge.isStoreDown { return .storeSilent }
-        guard let allows = request.grantable.answer(to: decision.outcome) else {
+        guard let allows = request.grantable.allows(on: decision.outcome) else {
             try refuse(request, evaluation)
             return .refused(try explained(decision, of: request, with: evaluation.subscriptions))
         }

@@ -20,6 +20,8 @@ package struct SubscriptionEvidence: Hashable, Sendable {
     package var historyReadAt: Timestamp?
     /// Whether the answer had entries that were left out, so that it is not the whole.
     package var isPartial = false
+    /// The verified app transaction of a request; it names an account, and is no part of ``history(keys:)``.
+    package var appTransaction: AppTransaction?
 
     /// The status of one chain.
     package struct Status: Hashable, Sendable {
@@ -41,7 +43,7 @@ package struct SubscriptionEvidence: Hashable, Sendable {
         }
     }
 
-    /// Collects the evidence; the caller sets `statusesReadAt` and `isPartial`.
+    /// Collects the evidence; the caller sets `statusesReadAt`, `isPartial` and `appTransaction`.
     package init(
         source: FactSource,
         transactions: [AppStoreTransaction] = [],

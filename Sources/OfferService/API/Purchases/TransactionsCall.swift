@@ -26,7 +26,13 @@ struct TransactionsCall: Sendable {
         try Self.authorize(asked, caller)
         guard let app = snapshot.catalog.apps[asked.bundleID] else { throw .decision(.unknownOffer(.app)) }
         try snapshot.catalog.customerPolicy(of: AppName(app.bundleID)).admit(asked.customerID)
-        let evidence = try await verified(asked.signedData, of: app, for: caller, at: now)
+        let evidence = try await store.verified(
+            asked.signedData,
+            of: app.bundleID,
+            in: snapshot.catalog,
+            for: caller.party,
+            at: now
+        )
         let names = StatedNames(asked.customerID, binding: asked.binding, of: caller.user)
         try evidence.refuseOtherAccount(than: names.binding, from: caller)
         let report = SubscriptionReport(
@@ -38,25 +44,6 @@ struct TransactionsCall: Sendable {
         )
         do { _ = try await committer.absorb(report) } catch { throw .service(ServiceFault(error)) }
         return .json(["accepted": .integer(evidence.transactions.count)])
-    }
-
-    private func verified(
-        _ signedData: SignedDataMembers,
-        of app: AppStoreApp,
-        for caller: Caller,
-        at now: Timestamp
-    ) async throws(Refusal) -> SubscriptionEvidence {
-        let reader = store.reader(of: [app])
-        let pieces = signedData.transactions + signedData.renewalInfos
-        let result: Result<SubscriptionEvidence, Refusal>? = await store.verifying(pieces, for: caller.party) {
-            do throws(Refusal) {
-                return .success(try signedData.evidence(reader, at: now))
-            } catch {
-                return .failure(error)
-            }
-        }
-        guard let result else { throw .service(.overloaded) }
-        return try result.get()
     }
 
     private static func authorize(_ asked: TransactionsRequest, _ caller: Caller) throws(Refusal) {

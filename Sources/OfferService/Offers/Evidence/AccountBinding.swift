@@ -2,7 +2,6 @@
 import Configuration
 import Ledger
 import OfferDomain
-import Stores
 
 /// Decides which App Store account a signature is bound to.
 ///
@@ -13,20 +12,20 @@ import Stores
 struct AccountBinding: Sendable {
     let customer: StatedCustomer
     /// What the App Store signed for the customer, as far as the request sends it along.
-    let shown: VerifiedMembers
+    let shown: SubscriptionEvidence
     let context: RequestContext
 
     /// Refuses signed data of another account than the request names, or of several accounts.
     init(
         _ customer: StatedCustomer,
-        shownBy shown: VerifiedMembers,
+        shownBy shown: SubscriptionEvidence,
         signing forms: [SignatureForm],
         in context: RequestContext
     ) throws(Refusal) {
         if !customer.signedData.isEmpty {
-            try shown.evidence.refuseOtherAccount(than: customer.binding, from: context.caller, signing: forms)
+            try shown.refuseOtherAccount(than: customer.binding, from: context.caller, signing: forms)
         }
-        if !context.isBelieved { try shown.refuseOthers() }
+        if !context.isBelieved { try shown.refuseSeveralAccounts() }
         self.customer = customer
         self.shown = shown
         self.context = context
@@ -41,7 +40,7 @@ struct AccountBinding: Sendable {
 
     /// The transaction of the account that gets an introductory offer.
     private func shownTransaction() throws(Refusal) -> TransactionID {
-        guard let id = namedOrShown, context.isBelieved || shown.ids.contains(id) else {
+        guard let id = namedOrShown, context.isBelieved || shown.accountIDs.contains(id) else {
             throw .request(.transactionNotShown)
         }
         return id
@@ -52,43 +51,12 @@ struct AccountBinding: Sendable {
     /// Where an app has the offer decided on purchases that it shows, it is one of these. Otherwise an app could have the JWS
     /// signed for another account.
     private func jwsTransaction() throws(Refusal) -> TransactionID? {
-        guard !context.isBelieved, let first = shown.ids.first else { return customer.transactionID }
+        guard !context.isBelieved, let first = shown.accountIDs.first else { return customer.transactionID }
         guard let named = customer.transactionID else { return first }
-        guard shown.ids.contains(named) else { throw .request(.transactionNotShown) }
+        guard shown.accountIDs.contains(named) else { throw .request(.transactionNotShown) }
         return named
     }
 
     /// The transaction that the request names, or else the first that it shows.
-    var namedOrShown: TransactionID? { customer.transactionID ?? shown.ids.first }
-}
-
-extension SubscriptionEvidence {
-    /// Refuses transactions that name another account than the request does.
-    ///
-    /// Backends are trusted to send the customer's own transactions. A transaction without an account fits every request. An
-    /// original signature is bound only to the account that the request names, so the transactions must name the same one,
-    /// as a token or as the user name that StoreKit 1 turns into a token. For a JWS they may name one account at most.
-    func refuseOtherAccount(
-        than binding: PurchaseBinding,
-        from caller: Caller,
-        signing forms: [SignatureForm] = []
-    ) throws(Refusal) {
-        guard !caller.role.mayAssertFacts else { return }
-        let token: UniqueID?
-        switch binding {
-        case .appAccountToken(let named): token = named
-        // What a user's token proves holds for every form; the request cannot contradict it.
-        case .applicationUsername where caller.user?.appAccountToken != nil: token = caller.user?.appAccountToken
-        case .applicationUsername(let name) where forms.contains(.v1): token = UniqueID(name.text)
-        case .none where forms.contains(.v1): token = nil
-        case .applicationUsername where !forms.isEmpty, .none where !forms.isEmpty:
-            token = transactions.compactMap(\.appAccountToken).first
-        case .applicationUsername, .none: return
-        }
-        for (index, transaction) in transactions.enumerated() {
-            guard let other = transaction.appAccountToken, other != token else { continue }
-            let pointer = EvidenceFault.Piece.transaction(index).pointer
-            throw .request(.signedDataOfOtherAccount(pointer: pointer, member: "appAccountToken"))
-        }
-    }
+    var namedOrShown: TransactionID? { customer.transactionID ?? shown.accountIDs.first }
 }

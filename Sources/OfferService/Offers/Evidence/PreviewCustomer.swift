@@ -2,6 +2,7 @@
 import Configuration
 import Ledger
 import OfferDomain
+import ServiceRuntime
 import Stores
 
 /// One customer as far as a request for many offers lets the stores' knowledge be used.
@@ -23,7 +24,8 @@ struct PreviewCustomer: Sendable {
         _ request: EligibilityRequest,
         of app: PreviewedApp,
         at store: AppStore,
-        in context: RequestContext
+        in context: RequestContext,
+        log: Log
     ) async throws(Refusal) {
         let (stated, user, pseudonyms) = (request.customer, context.caller.user, context.snapshot.pseudonyms)
         customerInAppStore = DecisionCustomer(stated, at: .appStore, of: app.name, in: context)
@@ -31,9 +33,15 @@ struct PreviewCustomer: Sendable {
         place = app.googlePlay.map { PlayContext($0, pseudonyms: pseudonyms, catalog: context.catalog) }
         purchaseTokens = request.purchaseTokens
         if let bundleID = app.bundleID {
-            let shown = try await store.verified(stated, of: bundleID, in: context)
+            let shown = try await store.verified(
+                stated.signedData,
+                of: bundleID,
+                in: context.catalog,
+                for: context.caller.party,
+                at: context.receivedAt
+            )
             let binding = try AccountBinding(stated, shownBy: shown, signing: [], in: context)
-            evidence = VerifiedEvidence(binding, signing: nil, of: bundleID)
+            evidence = VerifiedEvidence(binding, signing: nil, of: bundleID, askedOf: store, log: log)
         } else {
             evidence = nil
         }

@@ -16,8 +16,6 @@ package struct StatedCustomer: Sendable {
     package var transactionID: TransactionID?
     /// What the App Store signed, as it was sent along; not verified yet.
     package var signedData = SignedDataMembers()
-    /// The same of the app transaction, which only requests for introductory offers have.
-    package var appTransaction: [UInt8]?
     /// The facts that a `backend` states; nothing of other callers.
     package var facts = SharedFacts.nothing
     /// `nil` if the request states none.

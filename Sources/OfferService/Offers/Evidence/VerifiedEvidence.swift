@@ -2,27 +2,39 @@
 import Configuration
 import Ledger
 import OfferDomain
+import ServiceRuntime
 import Stores
 
-/// What the App Store's evidence says of one customer: what the request contains, and what the store may be asked.
+/// What the App Store's evidence says of one customer: what the request contains, and what the store answers.
 ///
 /// An app may send data that the App Store signed. It may also name a transaction by its ID, but IDs are not secret:
 /// the store's answer then counts only if it names the account token of the request. If the signature is bound to an
 /// account (``AccountBinding``), purchases under names that an app states prove nothing.
 ///
 /// A class, because it is passed on several times for each request and never changes.
-final class VerifiedEvidence: Sendable {
+final class VerifiedEvidence: StoreLookup {
     private let binding: AccountBinding
     /// `nil` if nothing is signed.
     private let subject: SigningSubject?
     private let bundleID: BundleID
+    private let store: AppStore
+    private let log: Log
     /// The ID by which the store knows the account that an introductory offer is signed for.
     private let account: TransactionID?
 
-    init(_ binding: AccountBinding, signing subject: SigningSubject?, of bundleID: BundleID) {
+    /// `store` is asked if what the request contains does not decide.
+    init(
+        _ binding: AccountBinding,
+        signing subject: SigningSubject?,
+        of bundleID: BundleID,
+        askedOf store: AppStore,
+        log: Log
+    ) {
         self.binding = binding
         self.subject = subject
         self.bundleID = bundleID
+        self.store = store
+        self.log = log
         switch subject {
         case .introductoryOfferEligibility(let id): account = id
         case .promotionalOffer: account = nil
@@ -36,7 +48,7 @@ final class VerifiedEvidence: Sendable {
     private var app: AppStoreApp? { snapshot.catalog.apps[bundleID] }
     /// The keys under which evidence of the app is filed; made where they are used, which most requests don't.
     private var keys: AppPseudonyms { AppPseudonyms(snapshot.pseudonyms, in: AppName(bundleID)) }
-    private var transactions: [AppStoreTransaction] { binding.shown.evidence.transactions }
+    private var transactions: [AppStoreTransaction] { binding.shown.transactions }
     /// Whether there is a key to ask the App Store with.
     private var canAsk: Bool { snapshot.keyRing.activeKey(for: bundleID, purpose: .appStoreServerAPI) != nil }
 
@@ -46,13 +58,13 @@ final class VerifiedEvidence: Sendable {
         knowledge.isVouchedFor = binding.context.isBelieved
         knowledge.add(binding.context.caller.user, snapshot.pseudonyms, in: AppName(bundleID))
         if !transactions.isEmpty {
-            let report = report(binding.shown.evidence, of: vouchedFor)
+            let report = report(binding.shown, of: vouchedFor)
             knowledge.reports[.appStore] = report
             knowledge.chains = report.chains
         }
         if binding.context.isBelieved, let id = customer.transactionID { addNamed(id, to: &knowledge) }
         knowledge.mayAsk = mayAsk && canAsk
-        add(binding.shown, to: &knowledge)
+        addShownNames(of: binding.shown, to: &knowledge)
         if let account {
             knowledge.rotatedKeys += keys.rotatedKeys(
                 of: [.originalTransaction(account), .appTransaction(account)] + binding.shown.accounts
@@ -83,9 +95,9 @@ final class VerifiedEvidence: Sendable {
         knowledge.chains = [keys.chainKey(of: id)]
     }
 
-    /// Adds the customer's names that signed data shows.
-    private func add(_ shown: VerifiedMembers, to knowledge: inout StoreKnowledge) {
-        let names = shown.names
+    /// Adds the customer's names that the evidence shows.
+    private func addShownNames(of shown: SubscriptionEvidence, to knowledge: inout StoreKnowledge) {
+        let names = shown.customerNames
         guard !names.isEmpty else { return }
         let keys = keys
         var known = knowledge.shownNames
@@ -112,8 +124,29 @@ final class VerifiedEvidence: Sendable {
 // MARK: - The store's answer
 
 extension VerifiedEvidence {
+    func fetch(_ needs: FactNeeds, for request: DecisionRequest) async throws(Refusal) -> StoreKnowledge {
+        var knowledge = request.knowledge
+        knowledge.mayAsk = false
+        guard let question = question(needs) else { return knowledge }
+        let (app, now) = (question.app.bundleID.text, request.receivedAt)
+        do {
+            let answer = try await store.evidence(question, at: now)
+            add(answer, to: &knowledge)
+            if answer.isPartial { knowledge.findings.append(.entryUnreadable) }
+        } catch .notFound {
+            // The store knows no such transaction, so nothing more is known of the customer.
+            knowledge.findings.append(.transactionUnknown(questionedMember))
+        } catch {
+            if let code = error.finalCode {
+                throw .request(.refusedByStore(.appStore, pointer: questionedMember.pointer, code: code))
+            }
+            return knowledge.without(error, of: .appStore, app: app, at: now, log: log)
+        }
+        return knowledge
+    }
+
     /// What to ask the store; `nil` if the request names nothing that could be asked about.
-    func question(_ needs: FactNeeds) -> AppStore.Question? {
+    private func question(_ needs: FactNeeds) -> AppStore.Question? {
         guard let app, let id = questionedID else { return nil }
         return AppStore.Question(
             transactionID: id,
@@ -133,19 +166,19 @@ extension VerifiedEvidence {
     }
 
     /// The member of the request that names the transaction that is asked about.
-    var questionedMember: TransactionMember {
+    private var questionedMember: TransactionMember {
         if case .introductoryOfferEligibility = subject, customer.transactionID != nil { return .transactionID }
         if !transactions.isEmpty { return .signedTransaction }
         return customer.transactionID == nil ? .signedAppTransaction : .transactionID
     }
 
     /// Adds the store's answer; an answer about another account is only kept for the ledger and not used here.
-    func add(_ answer: SubscriptionEvidence, to knowledge: inout StoreKnowledge) {
+    private func add(_ answer: SubscriptionEvidence, to knowledge: inout StoreKnowledge) {
         let isCustomers = isOfCustomer(answer)
         let report = report(answer, of: isCustomers ? vouchedFor : [])
         knowledge.reports[.appStore] = report
         guard isCustomers else { return }
-        add(VerifiedMembers(evidence: answer), to: &knowledge)
+        addShownNames(of: answer, to: &knowledge)
         knowledge.chains.formUnion(report.chains)
         knowledge.statusesReadAt = answer.statusesReadAt
         knowledge.historyReadAt = answer.historyReadAt

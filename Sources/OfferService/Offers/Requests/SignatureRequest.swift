@@ -89,7 +89,7 @@ package final class SignatureRequest: Sendable {
             subject = offerID.map { .promotionalOffer($0, forms: forms) }
         case .introductoryOffer:
             let namesCustomer = ["transactionId", "signedTransactions"].contains { reader.member($0) != nil }
-            customer.appTransaction = Self.readAppTransaction(&reader, isRequired: !namesCustomer)
+            customer.signedData.appTransaction = Self.readAppTransaction(&reader, isRequired: !namesCustomer)
             subject = .introductoryOffer
         }
         reader.finish()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Configuration
 import JSON
 package import OfferDomain
 package import Stores
@@ -9,12 +10,14 @@ package struct SignedDataMembers: Sendable {
     package let transactions: [[UInt8]]
     /// Compact JWS of renewal infos; each counts only beside a transaction of its subscription.
     package let renewalInfos: [[UInt8]]
+    /// Compact JWS of the app transaction, which only requests for introductory offers have.
+    package var appTransaction: [UInt8]?
 
     /// How many JWS a request may have of each kind.
     package static let maximumCount = 8
 
     /// Whether the request has no signed data at all.
-    package var isEmpty: Bool { transactions.isEmpty && renewalInfos.isEmpty }
+    package var isEmpty: Bool { transactions.isEmpty && renewalInfos.isEmpty && appTransaction == nil }
 
     /// Transactions alone.
     init(transactions: [[UInt8]] = []) {
@@ -33,11 +36,12 @@ package struct SignedDataMembers: Sendable {
         renewalInfos = texts("signedRenewalInfo")
     }
 
-    /// All of it verified, and of that app.
+    /// Verifies all of it with the reader of one app; refuses the whole if any part is invalid.
     package func evidence(_ reader: AppStoreSignedDataReader, at now: Timestamp) throws(Refusal) -> SubscriptionEvidence
     {
+        var evidence: SubscriptionEvidence
         do {
-            return try reader.evidence(
+            evidence = try reader.evidence(
                 transactions: transactions,
                 renewalInfos: renewalInfos,
                 source: .signedTransaction,
@@ -46,6 +50,56 @@ package struct SignedDataMembers: Sendable {
         } catch {
             throw .signedData(error.fault, pointer: error.piece.pointer)
         }
+        if let appTransaction {
+            evidence.appTransaction = try Self.verified(appTransaction, reader, at: now)
+        }
+        return evidence
+    }
+
+    private static func verified(
+        _ jws: [UInt8],
+        _ reader: AppStoreSignedDataReader,
+        at now: Timestamp
+    ) throws(Refusal) -> AppTransaction {
+        let pointer = "/signedAppTransaction"
+        let transaction: AppTransaction
+        do { transaction = try reader.appTransaction(jws, at: now) } catch {
+            throw .signedData(error, pointer: pointer)
+        }
+        guard transaction.appTransactionID != nil else {
+            let message = "has no appTransactionId; the app can have it signed again by AppTransaction.refresh()"
+            throw .request(.invalid([Mismatch(pointer: pointer, offset: 0, message: message)]))
+        }
+        return transaction
+    }
+}
+
+extension AppStore {
+    /// Verifies the signed data of a request; without any, the evidence is empty.
+    ///
+    /// Looks up the app only for signed data, which most requests do not have, and refuses an app that is not in the
+    /// catalog.
+    func verified(
+        _ signedData: SignedDataMembers,
+        of bundleID: BundleID,
+        in catalog: Catalog,
+        for party: Party,
+        at now: Timestamp
+    ) async throws(Refusal) -> SubscriptionEvidence {
+        guard !signedData.isEmpty else { return SubscriptionEvidence(source: .signedTransaction) }
+        guard let app = catalog.apps[bundleID] else { throw .decision(.unknownOffer(.app)) }
+        var pieces = signedData.transactions + signedData.renewalInfos
+        if let appTransaction = signedData.appTransaction { pieces.append(appTransaction) }
+        let reader = reader(of: [app])
+        let result: Result<SubscriptionEvidence, Refusal>? = await verifying(pieces, for: party) {
+            do throws(Refusal) {
+                return .success(try signedData.evidence(reader, at: now))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let result else { throw .service(.overloaded) }
+        return try result.get()
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ServiceRuntime
 
-// MARK: - Between two batches
+// MARK: - Between batches
 
 extension Committer {
     /// Compacts some grants; no request waits for it, because a grant counts before it is compacted too.

@@ -2,7 +2,7 @@
 import Storage
 import TransparencyLog
 
-// MARK: - Between two transactions
+// MARK: - Between batches
 
 extension LedgerWriter {
     /// Adds some of the newest grants to their index, if there are many.
