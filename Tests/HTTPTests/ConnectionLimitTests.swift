@@ -26,6 +26,7 @@ struct ConnectionLimitTests {
             let admitted = try RawHTTPClient(port: server.port)
             admitted.send(request())
             #expect(try admitted.readAnswer().status == 200)
+            withExtendedLifetime(clients) {}
         }
     }
 
@@ -101,6 +102,7 @@ struct ConnectionLimitTests {
             }
             #expect(server.statistics.evictedConnections == 1)
             #expect(server.statistics.openConnections == 3)
+            withExtendedLifetime((known, idle, newcomer)) {}
         }
     }
 
@@ -121,6 +123,7 @@ struct ConnectionLimitTests {
                 #expect(try newcomer.readAnswer().status == 200)
             }
             #expect(server.statistics.evictedConnections > 0)
+            withExtendedLifetime(deaf) {}
         }
     }
 
@@ -165,6 +168,7 @@ struct ConnectionLimitTests {
                 client.send(request())
                 #expect(try client.readAnswer().status == 200)
             }
+            withExtendedLifetime(clients) {}
         }
     }
 
@@ -179,6 +183,7 @@ struct ConnectionLimitTests {
             let late = try RawHTTPClient(port: server.port, from: 13)
             #expect(try late.readAnswer().status == 429)
             #expect(server.statistics.evictedConnections == 0)
+            withExtendedLifetime(clients) {}
         }
     }
 
