@@ -83,7 +83,7 @@ package struct KeyTables: Sendable {
         after count: Int,
         _ connection: any DatabaseConnection
     ) throws(StorageError) {
-        for table in tables where !table.removed.isEmpty {
+        for table in tables {
             let tests = table.removed.map { "substr(\($0), \(count + 1)) = ?" }
             let text = "DELETE FROM \(table.name) WHERE \(tests.joined(separator: " OR "))"
             try connection.run(SQL(.keeping(text), tests.map { _ in .blob(bytes) }))

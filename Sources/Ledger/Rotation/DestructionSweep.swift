@@ -6,7 +6,7 @@ import Storage
 /// Deletes everything that leads from entries of one secret version to a customer; inside an open transaction.
 ///
 /// If a customer has come back since, grants of the version are found under later secrets. Each grant names its entry
-/// of the audit log, which has the old pseudonyms, and so does each link. Rows of store data with a key of the version
+/// of the audit log, which has the old pseudonyms, and so does each link. Rows of other times with a key of the version
 /// are deleted too: alone they can't be found any more, and beside a key in force they identify the customer.
 struct DestructionSweep {
     let connection: any DatabaseConnection
@@ -63,21 +63,12 @@ struct DestructionSweep {
         try KeyTables.ofLedger.removeRows(endingIn: secretVersion.keyTag, after: LedgerKey.digestBytes, connection)
     }
 
-    /// Statements for rows that depend on keys in other rows, run before those are deleted.
+    /// Statements for rows outside of `KeyTables`, and for those that depend on keys in other rows: run first.
     private static let besideKeys: [StaticString] = [
-        // Later grants for a subscription whose key is of the secret version, because only its customer was named then.
-        """
-        DELETE FROM grants WHERE subject IN (
-            SELECT subscription FROM subscription_records
-            WHERE substr(subscription, 17) = ?
-        )
-        """,
-        """
-        DELETE FROM grants_by_time WHERE subject IN (
-            SELECT subscription FROM subscription_records
-            WHERE substr(subscription, 17) = ?
-        )
-        """,
+        // Grants of other times too: a key of the version may name a subscription of which only the customer was named
+        // later, or a customer of an earlier version.
+        "DELETE FROM grants_by_time WHERE substr(subject, 17) = ?",
+        "UPDATE issued_grants SET account = NULL WHERE substr(account, 17) = ?",
         // A history that loses a transaction is incomplete, so the service asks for it again.
         """
         UPDATE subscription_records SET history_complete_at = NULL WHERE subscription IN (

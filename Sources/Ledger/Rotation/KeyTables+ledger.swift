@@ -5,10 +5,10 @@ extension KeyTables {
     /// Every table with keys of customers, chains, transactions or purchases, except `grants_by_time`: its rows move to
     /// `grants` before a key of theirs is renamed.
     ///
-    /// Grants and attributes are removed by their entries. The first transaction of a redemption and the holder of a
-    /// subscription have no index, so ``SecretRotation`` finds them by other columns of their rows.
+    /// The first transaction of a redemption and the holder of a subscription have no index, so ``SecretRotation`` finds
+    /// them by other columns of their rows.
     static let ofLedger = KeyTables([
-        Table("grants", primaryKey: "subject, offer_key, grant_id", renamed: "subject", removed: ""),
+        Table("grants", primaryKey: "subject, offer_key, grant_id", renamed: "subject", removed: "subject"),
         Table(
             "subscription_customers",
             primaryKey: "subject, store, subscription",
@@ -46,6 +46,6 @@ extension KeyTables {
             renamed: "subscription",
             removed: "subscription, subject"
         ),
-        Table("customer_attributes", primaryKey: "subject", renamed: "subject", removed: ""),
+        Table("customer_attributes", primaryKey: "subject", renamed: "subject", removed: "subject"),
     ])
 }

@@ -220,13 +220,56 @@ import Testing
         }
     }
 
-    @Test(arguments: [Named.nothing, .customer, .purchase, .everything])
-    func `no row has one of Google Play's purchases, or of their marks`(named: Named) async throws {
+    @Test(arguments: [Named.nothing, .customer, .everything])
+    func `no row of an earlier time has a key of one that ends before it`(named: Named) async throws {
+        try await withStoreService(asksStore: false) { world in
+            let ids = try world.customer([.init(.active, periods: 3)]).subscriptions[0]
+            let id = ids.originalTransactionID
+            func name() async throws {
+                try await world.vouch(ids, Self.ada)
+                #expect(try await world.service.send(world.signedDataCall("running", id)).status == 200)
+                try await world.service.transfer(from: "device-1", to: "ada")
+            }
+            try await name()
+            let first = try Self.grants(world.service)
+            try world.service.beginSecretVersion("2")
+            try await name()
+            let remnants = try Self.keys(world, ids)
+            #expect(try Set(world.service.rows(with: remnants)).count > 5, "they are everywhere")
+            try world.service.beginSecretVersion("3")
+            if named == .customer { #expect(try await world.sign("running", Self.ada).status == 200) }
+            if named == .everything { try await name() }
+            try world.service.destroySecretVersion("2")
+            #expect(try world.service.rows(with: remnants).isEmpty)
+            let kept = try world.service.rows(["SELECT lower(hex(grant_id)) FROM grants"])
+            #expect(Set(kept.compactMap { [UInt8](hexadecimal: $0) }).isSuperset(of: first) == (named == .everything))
+        }
+    }
+
+    @Test func `no later grant has the key of a subscription that only another one names`() async throws {
+        try await withStoreService(asksStore: false) { world in
+            let ids = try world.customer([.init(.active)]).subscriptions[0]
+            let chain = AppPseudonyms(world.service.current.value.pseudonyms, in: try AppName("com.example.app"))
+                .key(of: .originalTransaction(try TransactionID("77")))
+            var notification = FakeAppStore.Notification("SUBSCRIBED", transactionID: ids.originalTransactionID)
+            notification.transaction = ["previousOriginalTransactionId": "77"]
+            try await world.deliver(notification)
+            let before = try world.service.rows(with: [chain]).count
+            try world.service.beginSecretVersion("2")
+            let signed = try world.store.signTransaction(ids.originalTransactionID)
+            #expect(try await world.sign("running", #""signedTransactions": ["\#(signed)"]"#).status == 200)
+            #expect(try world.service.rows(with: [chain]).count > before, "the grant counts for it")
+            try world.service.destroySecretVersion("1")
+            #expect(try world.service.rows(with: [chain]).isEmpty)
+            #expect(try !world.service.rows(["SELECT 'a' FROM grants_by_time UNION SELECT 'a' FROM grants"]).isEmpty)
+        }
+    }
+
+    @Test(arguments: [Named.nothing, .customer, .purchase, .everything], [false, true])
+    func `no row has one of Google Play's purchases, or of their marks`(named: Named, hasEarlier: Bool) async throws {
         try await withPlayService { world in
-            let (anna, place) = (try world.pseudonym("anna"), try world.place)
-            let account = try world.accountID("anna")
-            let grant = try world.grant(to: "anna", daysAgo: 3)
-            let mark = try world.mark(grant)
+            var account = try world.accountID("anna")
+            var mark = try world.mark(try world.grant(to: "anna", daysAgo: 4))
             func tell(_ token: String, at id: String) async throws {
                 try world.play.answer(
                     token,
@@ -242,18 +285,28 @@ import Testing
                 )
                 try await world.deliver(PlayService.change(4, token), id: id)
             }
+            if hasEarlier {
+                for token in ["a", "b", "c"] { try await tell(token, at: "earlier-\(token)") }
+                try world.service.beginSecretVersion("later")
+                account = try world.accountID("anna")
+            }
+            let (anna, place) = (try world.pseudonym("anna"), try world.place)
+            let grant = try world.grant(to: "anna", daysAgo: 3)
+            mark = try world.mark(grant)
             for token in ["a", "b", "c"] { try await tell(token, at: "first-\(token)") }
             let purchases = try ["a", "b", "c"].map { place.keys.purchaseKey(of: try PurchaseToken($0)).bytes }
-            let remnants = Set(purchases + [anna.ledgerKey, grant.bytes, [UInt8](hexadecimal: mark) ?? []])
-            #expect(try Set(world.service.rows(with: remnants)).count > 10, "they are everywhere")
+            // The grant's entry is the first of the log, so it is of the earlier one.
+            let given = hasEarlier ? [] : [grant.bytes, [UInt8](hexadecimal: mark) ?? []]
+            let remnants = Set(purchases + given + [anna.ledgerKey])
+            #expect(try Set(world.service.rows(with: remnants)).count > (hasEarlier ? 5 : 10), "they are everywhere")
             world.service.clock.advance(days: 5)
             try world.service.beginSecretVersion("2")
             if [.customer, .everything].contains(named) {
                 try await world.service.transfer(from: "device-1", to: "anna")
             }
             if [.purchase, .everything].contains(named) { try await tell("b", at: "second") }
-            try world.service.destroySecretVersion("1")
-            #expect(try world.service.rows(with: remnants).isEmpty)
+            try world.service.destroySecretVersion(hasEarlier ? "later" : "1")
+            #expect(try world.service.rows(with: remnants) == [])
             // The store still reports the account and the mark of the destroyed secret version.
             for token in ["a", "b"] { try await tell(token, at: "third-\(token)") }
             #expect(try world.service.rows(with: remnants).isEmpty)

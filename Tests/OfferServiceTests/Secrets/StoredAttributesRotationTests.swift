@@ -44,6 +44,21 @@ import Testing
         }
     }
 
+    @Test func `what was moved to a secret is erased with it, though an earlier one is kept`() async throws {
+        try await withService { service async throws in
+            for customer in ["ada", "grace", "zoe"] { try await service.store(#"{"tier": "gold"}"#, of: customer) }
+            try service.beginSecretVersion("2")
+            for customer in ["ada", "zoe"] { #expect(try await ask(service, customer) == 200) }
+            try service.beginSecretVersion("3")
+            #expect(try await ask(service, "zoe") == 200)
+            try service.destroySecretVersion("2")
+            for (customer, status) in [("ada", 403), ("grace", 200), ("zoe", 200)] {
+                #expect(try await ask(service, customer) == status, "\(customer)")
+            }
+            #expect(try service.rows(Self.rows).count == 2)
+        }
+    }
+
     @Test func `a service that has not read a new secret yet stores and tells nothing`() async throws {
         try await withService { service async throws in
             try await service.store(#"{"tier": "gold"}"#, of: "ada")
