@@ -135,6 +135,12 @@ package struct ReconciliationReader {
 
     // MARK: - Grants
 
+    /// The smallest ID of the grants that count from an instant: the uses of earlier ones may be forgotten with a secret.
+    private func firstGrant(from instant: Timestamp) throws(StorageError) -> [UInt8] {
+        let forgottenUntil = try SecretVersionTable(connection: connection).forgottenUntil()
+        return UniqueID.first(at: max(instant, forgottenUntil ?? instant)).bytes
+    }
+
     /// The newest unused grants of apps about which the store has sent a notification since the grant.
     private func neverRedeemed(
         _ query: ReconciliationQuery,
@@ -149,7 +155,7 @@ package struct ReconciliationReader {
         let grants = try connection.all(
             SQL(
                 Self.unusedGrants,
-                .blob(UniqueID.first(at: query.from).bytes),
+                .blob(try firstGrant(from: query.from)),
                 .blob(last.bytes),
                 .integer(Int64(query.limit) + 1)
             )
@@ -187,7 +193,7 @@ package struct ReconciliationReader {
         from: Timestamp,
         until: Timestamp
     ) throws(StorageError) -> [ReconciliationReport.Settled] {
-        let span: [SQLValue] = [.blob(UniqueID.first(at: from).bytes), .blob(UniqueID.first(at: until).bytes)]
+        let span: [SQLValue] = [.blob(try firstGrant(from: from)), .blob(UniqueID.first(at: until).bytes)]
         var settled: [ReconciliationReport.AppInStore: ReconciliationReport.Settled] = [:]
         for (sql, isRedeemed) in [(SQL(Self.issuedByApp, span), false), (SQL(Self.redeemedByApp, span), true)] {
             try connection.rows(sql) { row in

@@ -68,6 +68,7 @@ struct DestructionSweep {
         // Grants of other times too: a key of the version may name a subscription of which only the customer was named
         // later, or a customer of an earlier version.
         "DELETE FROM grants_by_time WHERE substr(subject, 17) = ?",
+        "DELETE FROM retention_answers WHERE substr(chain, 17) = ?",
         "UPDATE issued_grants SET account = NULL WHERE substr(account, 17) = ?",
         // A history that loses a transaction is incomplete, so the service asks for it again.
         """

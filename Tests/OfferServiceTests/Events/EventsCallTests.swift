@@ -428,8 +428,14 @@ private func purchase(_ change: (inout FakeAppStore.Subscription) -> Void = { _ 
                 }
                 return statuses
             }
+            func neverRedeemed() async throws -> [Int64?] {
+                let report = try await world.service.reconciliation()
+                return [report["neverRedeemed"]["count"].integer, report["apps"][0]["neverRedeemed"].integer]
+            }
             #expect(try await statuses() == [200, 200])
+            #expect(try await neverRedeemed() == [1, 1])
             try world.service.destroySecretVersion("1")
+            #expect(try await neverRedeemed() == [0, 0])
             let recorder = recorder(world)
             await mayBlock { recorder.look() }
             #expect(try await unredeemed(world) == [])

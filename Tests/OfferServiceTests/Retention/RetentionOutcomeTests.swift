@@ -35,6 +35,22 @@ import Testing
         Row("a notification that is too early", "DID_RENEW", nil, hours: 23, nil),
     ]
 
+    @Test func `an answer of an instance that has not read the next secret is forgotten with its own`() async throws {
+        try await withRetention { world in
+            let outdated = world.service.current.value
+            try world.service.beginSecretVersion("2")
+            world.service.clock.advance(seconds: 60)
+            let next = world.service.current.value
+            world.service.current.swap(outdated)
+            #expect(try await world.ask(about: try world.subscriber()).shown?.answer == "message")
+            let answers: [StaticString] = ["SELECT answer FROM retention_answers"]
+            #expect(try world.service.rows(answers) == ["message"])
+            world.service.current.swap(next)
+            try world.service.destroySecretVersion("1")
+            #expect(try world.service.rows(answers).isEmpty)
+        }
+    }
+
     @Test(arguments: rows)
     func `an answer is settled by what the App Store tells in 24 hours`(row: Row) async throws {
         try await withRetention { world in
