@@ -33,7 +33,7 @@ struct EvidenceCalls: Sendable {
 
 /// The calls that read what is on record.
 struct RecordCalls: Sendable {
-    let queries: AuditCalls
+    let searches: AuditCalls
     let log: LogCalls
     let checkpoints: CheckpointCalls
     let reconciliation: ReconciliationCall

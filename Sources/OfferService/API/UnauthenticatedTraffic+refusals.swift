@@ -15,6 +15,6 @@ extension Refusal {
 extension UnauthenticatedTraffic {
     /// `route` is `nil` of a request that the HTTP server turned away before its call was looked for.
     package init(route: Route?, problem: String) {
-        self.init(call: route?.rawValue, problem: problem)
+        self.init(call: route?.path, problem: problem)
     }
 }

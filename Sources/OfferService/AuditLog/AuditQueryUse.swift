@@ -10,7 +10,7 @@ package struct AuditQueryUse: Sendable {
     /// Who asked.
     package let caller: CallerID
     /// The call by which it was asked.
-    package let route: Route
+    package let call: AuditCall
     /// What was asked for.
     package let query: AuditQuery
     /// How many entries the answer has.
@@ -20,7 +20,7 @@ package struct AuditQueryUse: Sendable {
 extension ReadRecorder {
     /// Records a query before its answer is sent.
     package func note(_ reading: AuditQueryUse) async {
-        guard let call = AuditCall(rawValue: reading.route.rawValue) else { return }
-        await note(caller: reading.caller, call: call, conditions: reading.query.conditions, count: reading.count)
+        let conditions = reading.query.conditions
+        await note(caller: reading.caller, call: reading.call, conditions: conditions, count: reading.count)
     }
 }

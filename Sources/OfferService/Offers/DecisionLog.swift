@@ -84,7 +84,7 @@ struct DecisionLog: Sendable {
                 refused(refusal, offer, in: own)
             case .failure(let refusal):
                 let (caller, start) = (context.caller, context.receivedAt)
-                refused(refusal, at: .promotionalOfferBatch, to: caller, requestID: item.id, since: start)
+                refused(refusal, at: .offers(.promotionalOfferBatch), to: caller, requestID: item.id, since: start)
             }
         }
     }
@@ -103,7 +103,7 @@ struct DecisionLog: Sendable {
             .info,
             "request refused",
             with: [
-                "caller": .text(caller?.id.text ?? "unknown"), "route": .text(route.rawValue),
+                "caller": .text(caller?.id.text ?? "unknown"), "route": .text(route.path),
                 "status": .integer(Int64(problem.status)), "outcome": .text(problem.name),
                 "reason": .text(refusal.loggedReason ?? problem.title), "milliseconds": milliseconds(since: start),
                 "request": .id(requestID),
@@ -126,9 +126,7 @@ extension Route {
     /// Whether its calls log each decision themselves.
     fileprivate var decides: Bool {
         switch self {
-        case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .eligibility,
-            .googlePlayAuthorization, .revenueCatOffers, .qonversionSignature, .appleSampleOffer:
-            true
+        case .offers, .compatibility: true
         default: false
         }
     }

@@ -27,14 +27,12 @@ package struct RouteMatch: Sendable {
         self.parameters = parameters
     }
 
-    private static let named = Route.allCases.filter { $0 != .unknown }
-
     /// The calls without parameters; the most frequent one first.
-    private static let plain = named.filter { !$0.rawValue.contains("{") }
-        .map { (path: Array($0.rawValue.utf8), route: $0) }
+    private static let plain = Route.all.filter { !$0.path.contains("{") }
+        .map { (path: Array($0.path.utf8), route: $0) }
 
-    private static let patterns = named.filter { $0.rawValue.contains("{") }
-        .map { (route: $0, pattern: PathPattern($0.rawValue)) }
+    private static let patterns = Route.all.filter { $0.path.contains("{") }
+        .map { (route: $0, pattern: PathPattern($0.path)) }
 }
 
 /// A path in which some segments are parameters, written like a URI template (RFC 6570).

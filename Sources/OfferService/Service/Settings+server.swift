@@ -13,12 +13,12 @@ extension Settings {
         if let loops { configuration.loops = loops }
         configuration.limits.bodyBytes = 65_536
         configuration.limits.bodyBytesByPath = [
-            Array(Route.promotionalOfferBatch.rawValue.utf8): SignatureBatch.maximumBytes,
+            Array(OfferRoute.promotionalOfferBatch.rawValue.utf8): SignatureBatch.maximumBytes,
             // Apps of StoreKit 1 send their whole receipt; it is of no use, but the answer has to say so.
-            Array(Route.revenueCatOffers.rawValue.utf8): RevenueCatDialect.maximumBytes,
+            Array(CompatibilityRoute.revenueCatOffers.rawValue.utf8): RevenueCatDialect.maximumBytes,
         ]
         // Balancers ask so by default: HAProxy's option httpchk among them.
-        configuration.limits.pathsForHTTP10 = Set([Route.live, .ready].map { Array($0.rawValue.utf8) })
+        configuration.limits.pathsForHTTP10 = Set([OperationRoute.live, .ready].map { Array($0.rawValue.utf8) })
         configuration.limits.connections = connections
         configuration.limits.connectionsPerAddress = connectionsPerAddress
         configuration.tls = tls

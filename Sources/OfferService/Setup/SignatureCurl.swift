@@ -11,7 +11,7 @@ import ServiceRuntime
 /// - Returns: Lines that go on with a backslash.
 package func signatureCurl(url: String, apiKey: String, request: String) -> String {
     """
-    curl -sS \(url)\(Route.promotionalOfferSignature.rawValue) \\
+    curl -sS \(url)\(OfferRoute.promotionalOfferSignature.rawValue) \\
       -H "Authorization: Bearer $(cat \(shellWord(apiKey)))" \\
       -H 'Content-Type: application/json' \\
       -d @\(shellWord(request)) | tee answer.json

@@ -277,7 +277,7 @@ extension TestService {
             faults.hold()
             async let reply = service.send(service.transferCall(from: "device-1", to: "ada"))
             #expect(try await eventually { faults.isCommitting })
-            #expect(service.metrics[.requests(route: .customerTransfers, status: 200)] == 0)
+            #expect(service.metrics[.requests(route: .customers(.transfers), status: 200)] == 0)
             faults.release()
             #expect(try await reply.status == 200)
         }

@@ -122,7 +122,7 @@ import Testing
                 for _ in 0..<5 { group.addTask { try await service.sign(offer: "open") } }
                 #expect(try await eventually { service.committer.waiting == 5 })
                 async let refused = service.sign(offer: "open")
-                let refusals = Metric.requests(route: .promotionalOfferSignature, status: 503)
+                let refusals = Metric.requests(route: .offers(.promotionalOfferSignature), status: 503)
                 #expect(try await eventually { service.metrics[refusals] == 1 }, "while the others still wait")
                 faults.release()
                 let reply = try await refused

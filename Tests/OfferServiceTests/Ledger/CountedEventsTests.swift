@@ -21,7 +21,7 @@ import Testing
             // Of these there are entries.
             for offer in ["open", "gold"] { _ = try await service.sign(offer: offer) }
             let traffic = try #require(service.traffic.take(until: service.clock.now))
-            let route = Route.promotionalOfferSignature
+            let route = Route.offers(.promotionalOfferSignature)
             #expect(
                 traffic.counts == [
                     UnauthenticatedTraffic(route: route, problem: "unauthenticated"): 3,

@@ -48,9 +48,9 @@ struct UnauthenticatedTrafficTests {
                 #expect(world.service.log.warnedAnswers == minute)
                 world.service.clock.advance(seconds: 60)
             }
-            let refused = world.service.metrics[.requests(route: .appStoreNotification, status: 503)]
+            let refused = world.service.metrics[.requests(route: .stores(.appStoreNotification), status: 503)]
             let traffic = try #require(world.service.traffic.take(until: world.service.clock.now))
-            let overloaded = UnauthenticatedTraffic(route: .appStoreNotification, problem: "overloaded")
+            let overloaded = UnauthenticatedTraffic(route: .stores(.appStoreNotification), problem: "overloaded")
             #expect(traffic.counts[overloaded] == refused)
         }
     }

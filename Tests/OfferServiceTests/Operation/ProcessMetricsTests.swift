@@ -17,8 +17,8 @@ struct ProcessMetricsTests {
             let page = try MetricsPage(try await service.send(.get("/metrics")))
             let name = "offer_signer_http_request_duration_seconds"
             #expect(page.families[name] == "histogram")
-            #expect(page.samples["\(name)_count{route=\"\(Route.live.rawValue)\"}"] == 3)
-            let signed = "{route=\"\(Route.promotionalOfferSignature.rawValue)\""
+            #expect(page.samples["\(name)_count{route=\"\(OperationRoute.live.rawValue)\"}"] == 3)
+            let signed = "{route=\"\(OfferRoute.promotionalOfferSignature.rawValue)\""
             #expect(page.samples["\(name)_count\(signed)}"] == 1)
             #expect(page.samples["\(name)_bucket\(signed),le=\"+Inf\"}"] == 1)
             #expect(page.families["process_cpu_seconds_total"] == "counter")

@@ -29,7 +29,7 @@ struct HangingStoreTests {
             }
             #expect(try await world.service.send(world.signedDataCall("running", ben)).problem == "not-eligible")
             #expect(try world.store.counts().inFlight == Self.count, "they all wait still")
-            #expect(world.service.metrics[.requests(route: .promotionalOfferSignature, status: 503)] == 0)
+            #expect(world.service.metrics[.requests(route: .offers(.promotionalOfferSignature), status: 503)] == 0)
 
             try world.store.behave()
             try world.store.dropConnections()

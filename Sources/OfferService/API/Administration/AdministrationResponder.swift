@@ -20,17 +20,8 @@ extension Route {
     /// Whether it is for those who run the service, or read its records.
     var isOfAdministration: Bool {
         switch self {
-        case .promotionalOfferSignature, .promotionalOfferBatch, .introductoryOfferSignature, .appStoreNotification,
-            .googlePlayNotification, .retentionRequest, .eligibility, .googlePlayAuthorization, .transactions,
-            .customerTransfers, .customerAttributes, .appAccountTokens, .appAttestChallenge, .appAttestKey,
-            .revenueCatOffers, .qonversionSignature, .appleSampleOffer, .grant, .events, .unknown:
-            false
-        case .logTile, .auditEntry, .auditEntryProof, .logCheckpoint, .logState, .keys, .disableKey, .enableKey, .seal,
-            .unseal, .auditEntries, .reconciliation, .auditLookups, .auditSummary, .auditCustomers, .auditNames,
-            .eventEndpoints, .diagnoses, .live,
-            .ready, .metrics, .openAPI, .problem, .problems, .ownCaller, .console, .consoleFile, .consoleRedirect,
-            .consoleProviders, .consoleSignIn, .consoleSignedIn, .consoleSignOut:
-            true
+        case .offers, .compatibility, .stores, .customers, .outcomes, .unknown: false
+        case .log, .searches, .records, .stops, .operation, .console, .signIn: true
         }
     }
 }

@@ -23,17 +23,16 @@ package struct AuditCalls: Sendable {
 
     func respond(
         to request: Request,
-        at route: Route,
+        at route: SearchRoute,
         under snapshot: Snapshot,
         _ now: Timestamp
     ) async throws(Refusal) -> Response {
         switch route {
-        case .auditEntries: try await entries.respond(to: request, under: snapshot, at: now)
-        case .auditLookups: try await lookups.respond(to: request, under: snapshot, at: now)
-        case .auditSummary: try await summary.respond(to: request, under: snapshot, at: now)
-        case .auditCustomers: try await customers.respond(to: request, under: snapshot, at: now)
-        case .auditNames: try names.respond(to: request, under: snapshot, at: now)
-        default: throw .request(.noSuchPath)
+        case .entries: try await entries.respond(to: request, under: snapshot, at: now)
+        case .lookups: try await lookups.respond(to: request, under: snapshot, at: now)
+        case .summary: try await summary.respond(to: request, under: snapshot, at: now)
+        case .customers: try await customers.respond(to: request, under: snapshot, at: now)
+        case .names: try names.respond(to: request, under: snapshot, at: now)
         }
     }
 }

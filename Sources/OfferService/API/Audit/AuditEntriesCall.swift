@@ -37,7 +37,7 @@ struct AuditEntriesCall: Sendable {
     }
 
     private func note(_ count: Int, _ query: AuditQuery, by caller: Caller) async {
-        await searches.note(AuditQueryUse(caller: caller.id, route: .auditEntries, query: query, count: count))
+        await searches.note(AuditQueryUse(caller: caller.id, call: .entries, query: query, count: count))
     }
 
     private func page(_ asked: AuditEntriesRequest) async throws(Refusal) -> Found {

@@ -33,7 +33,7 @@ struct AuditLookupsCall: Sendable {
             return trace
         }
         let found: [FoundEntry] = if case .recorded(let entries) = trace { entries } else { [] }
-        let reading = AuditQueryUse(caller: caller.id, route: .auditLookups, query: asked.query, count: found.count)
+        let reading = AuditQueryUse(caller: caller.id, call: .lookups, query: asked.query, count: found.count)
         await searches.note(reading)
         if case .absent(let absence) = trace {
             if let key = absence.madeBy { unrecorded.note(key) }

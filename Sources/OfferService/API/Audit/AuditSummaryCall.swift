@@ -28,7 +28,7 @@ struct AuditSummaryCall: Sendable {
             )
         }
         let query = AuditQuery(from: asked.from, until: asked.until)
-        await searches.note(AuditQueryUse(caller: caller.id, route: .auditSummary, query: query, count: 0))
+        await searches.note(AuditQueryUse(caller: caller.id, call: .summary, query: query, count: 0))
         return .json(AuditSummaryAnswer(asked, summary, lastUses: searches.index.lastUses).json)
     }
 }

@@ -28,19 +28,8 @@ package struct CheckpointCalls: Sendable {
         self.isPublic = isPublic
     }
 
-    func respond(
-        to request: Request,
-        _ route: Route,
-        under snapshot: Snapshot,
-        at now: Timestamp
-    ) async throws(Refusal) -> Response {
-        route == .logCheckpoint
-            ? try checkpoint(request, under: snapshot, at: now)
-            : try await log(request, under: snapshot, at: now)
-    }
-
     /// The newest checkpoint as a signed note, with the witnesses' signatures that came for it so far.
-    private func checkpoint(
+    func checkpoint(
         _ request: Request,
         under snapshot: Snapshot,
         at now: Timestamp
@@ -59,7 +48,7 @@ package struct CheckpointCalls: Sendable {
     }
 
     /// How the log is: its head, its checkpoint, its witnesses, and what the last verification found.
-    private func log(
+    func log(
         _ request: Request,
         under snapshot: Snapshot,
         at now: Timestamp

@@ -27,24 +27,8 @@ package struct LogCalls: Sendable {
         self.latestCheckpoint = latestCheckpoint
     }
 
-    /// Answers the call that a path names.
-    func respond(
-        to request: Request,
-        _ match: RouteMatch,
-        under snapshot: Snapshot,
-        at now: Timestamp
-    ) async throws(Refusal) -> Response {
-        let parameter = match.parameters.first
-        switch match.route {
-        case .logTile: return try await tile(request, path: parameter, under: snapshot, at: now)
-        case .auditEntry: return try await entry(request, index: parameter, under: snapshot, at: now)
-        case .auditEntryProof: return try await proof(request, index: parameter, under: snapshot, at: now)
-        default: throw .request(.noSuchPath)
-        }
-    }
-
     /// A tile or a bundle of entries, as tlog-tiles has them; what a path leads to never changes.
-    private func tile(
+    func tile(
         _ request: Request,
         path: ArraySlice<UInt8>?,
         under snapshot: Snapshot,
@@ -72,7 +56,7 @@ package struct LogCalls: Sendable {
     }
 
     /// One entry, as its exact bytes and as the object that they are.
-    private func entry(
+    func entry(
         _ request: Request,
         index: ArraySlice<UInt8>?,
         under snapshot: Snapshot,
@@ -88,7 +72,7 @@ package struct LogCalls: Sendable {
     }
 
     /// The proof of one entry under the newest checkpoint, for files: it holds the checkpoint too.
-    private func proof(
+    func proof(
         _ request: Request,
         index: ArraySlice<UInt8>?,
         under snapshot: Snapshot,

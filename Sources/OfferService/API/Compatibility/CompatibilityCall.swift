@@ -14,19 +14,14 @@ struct CompatibilityCall: Sendable {
     let decisions: DecisionLog
     let traffic: MinuteCounter<UnauthenticatedTraffic>
 
-    func respond(
-        to request: Request,
-        _ match: RouteMatch,
-        under snapshot: Snapshot,
-        requestID: UniqueID,
-        at now: Timestamp
-    ) async throws(Refusal) -> Response {
-        guard let dialect = match.route.dialect else { throw .request(.noSuchPath) }
+    func respond(to received: ReceivedRequest, at route: CompatibilityRoute) async throws(Refusal) -> Response {
+        let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
+        let dialect = route.dialect
         let caller = try admission.sdk(request, snapshot.callers, at: now)
         let places = try admission.enter(caller)
         defer { places.leave() }
-        let asked = try dialect.read(request, match, receivedAt: now)
-        let context = RequestContext(id: requestID, receivedAt: now, snapshot: snapshot, caller: caller)
+        let asked = try dialect.read(request, received.match, receivedAt: now)
+        let context = RequestContext(id: received.id, receivedAt: now, snapshot: snapshot, caller: caller)
         let signed: SignedOffer
         do throws(Refusal) {
             try demandStoreIdentifier(asked, from: caller, in: snapshot.catalog)
@@ -35,10 +30,11 @@ struct CompatibilityCall: Sendable {
             decisions.refused(error, asked.offerID.text, in: context)
             let key = snapshot.keyRing.activeKey(for: asked.bundleID, purpose: .promotionalOffer)
             guard let answer = dialect.answer(error, to: asked, keyID: key?.id) else { throw error }
+            let route = Route.compatibility(route)
             if error.isOnlyCounted {
-                traffic.count(UnauthenticatedTraffic(route: match.route, problem: Problem(error).name), at: now)
+                traffic.count(UnauthenticatedTraffic(route: route, problem: Problem(error).name), at: now)
             }
-            decisions.refused(error, at: match.route, to: caller, requestID: requestID, since: now)
+            decisions.refused(error, at: route, to: caller, requestID: received.id, since: now)
             return answer
         }
         decisions.granted(asked.offerID.text, .eligible, in: context)

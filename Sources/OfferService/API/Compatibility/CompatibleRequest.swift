@@ -60,14 +60,13 @@ extension CompatibleDialect {
     }
 }
 
-extension Route {
-    /// The vendor dialect of the route; `nil` for the service's own routes.
-    var dialect: (any CompatibleDialect.Type)? {
+extension CompatibilityRoute {
+    /// How the vendor's SDKs ask there.
+    var dialect: any CompatibleDialect.Type {
         switch self {
         case .revenueCatOffers: RevenueCatDialect.self
         case .qonversionSignature: QonversionDialect.self
         case .appleSampleOffer: AppleSampleDialect.self
-        default: nil
         }
     }
 }
@@ -75,7 +74,8 @@ extension Route {
 extension Problem {
     /// The response that carries it, in the form that callers of that path read.
     func response(at route: Route, requestID: UniqueID) -> Response {
-        route.dialect?.answer(self, requestID: requestID) ?? response(requestID: requestID)
+        guard case .compatibility(let route) = route else { return response(requestID: requestID) }
+        return route.dialect.answer(self, requestID: requestID)
     }
 }
 

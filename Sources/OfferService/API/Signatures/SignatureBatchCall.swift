@@ -48,7 +48,7 @@ struct SignatureBatchCall: Sendable {
         decisions.decided(batch, results, in: context)
         let answer = SignatureBatchAnswer(batch, results, showsFindings: signer.showsFindings(to: caller))
         for problem in answer.unrecorded {
-            traffic.count(UnauthenticatedTraffic(route: .promotionalOfferBatch, problem: problem), at: now)
+            traffic.count(UnauthenticatedTraffic(route: .offers(.promotionalOfferBatch), problem: problem), at: now)
         }
         for (status, count) in answer.statuses { metrics.count(.batchItems(status: status), by: count) }
         return .json(answer.bytes)

@@ -40,15 +40,15 @@ struct ConsoleSignInCall: Sendable {
 
     func respond(
         to request: Request,
-        at route: Route,
+        at route: SignInRoute,
         under snapshot: Snapshot,
         _ now: Timestamp
     ) async throws(Refusal) -> Response {
         switch route {
-        case .consoleSignIn: await begin(request, under: snapshot, at: now)
-        case .consoleSignedIn: await finish(request, under: snapshot, at: now)
-        case .consoleSignOut: try await signOut(under: snapshot, at: now)
-        default: Self.providers(snapshot)
+        case .providers: Self.providers(snapshot)
+        case .begin: await begin(request, under: snapshot, at: now)
+        case .finish: await finish(request, under: snapshot, at: now)
+        case .signOut: try await signOut(under: snapshot, at: now)
         }
     }
 
@@ -84,7 +84,7 @@ struct ConsoleSignInCall: Sendable {
             let cookie = SessionCookie.pending.field(pending.cookie, seconds: PendingSignIn.lifetimeSeconds)
             return Self.redirect(to: location, [cookie])
         } catch {
-            return failed(error, at: name, .consoleSignIn)
+            return failed(error, at: name, .begin)
         }
     }
 
@@ -109,7 +109,7 @@ struct ConsoleSignInCall: Sendable {
             let lifetime = SessionCookie.session.field(secret, seconds: settings.sessionMinutes * 60)
             return Self.redirect(to: "./", [lifetime, SessionCookie.pending.removal])
         } catch {
-            return failed(error, at: name, .consoleSignedIn)
+            return failed(error, at: name, .finish)
         }
     }
 
@@ -190,9 +190,9 @@ struct ConsoleSignInCall: Sendable {
         throw .tooOften(retryAfterSeconds: (wait + 999_999_999) / 1_000_000_000)
     }
 
-    private func failed(_ fault: SignInFault, at provider: String, _ route: Route) -> Response {
+    private func failed(_ fault: SignInFault, at provider: String, _ route: SignInRoute) -> Response {
         runtime.metrics.count(.consoleSignIns(provider: provider, result: fault.label))
-        traffic.count(UnauthenticatedTraffic(route: route, problem: fault.label), at: runtime.clock.now())
+        traffic.count(UnauthenticatedTraffic(route: .signIn(route), problem: fault.label), at: runtime.clock.now())
         runtime.log.onceAMinute(
             .warning,
             "a person could not sign in to the console",

@@ -123,7 +123,7 @@ extension Metric {
 
     var labels: [(String, String)] {
         switch self {
-        case .requests(let route, let status): [("route", route.rawValue), ("status", String(status))]
+        case .requests(let route, let status): [("route", route.path), ("status", String(status))]
         case .batchItems(let status): [("status", String(status))]
         case .decisions(let offer, let outcome): [("offer", offer), ("outcome", outcome)]
         case .refusals(let rule, let answer): [("rule", rule), ("answer", answer)]

@@ -216,7 +216,7 @@ package final class Metrics: CommitObserver, StoreMetrics {
         page.add(
             "offer_signer_http_request_duration_seconds",
             help: "Time from a whole request to its answer, by call",
-            requestSeconds.map { ([("route", $0.rawValue)], $1) }
+            requestSeconds.map { ([("route", $0.path)], $1) }
         )
         page.add(
             "offer_signer_store_request_duration_seconds",

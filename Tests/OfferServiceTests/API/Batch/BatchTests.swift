@@ -244,14 +244,14 @@ struct BatchTests {
             )
             #expect(service.metrics[.decisions(offer: "open", outcome: "eligible")] == 2)
             #expect(service.metrics[.decisions(offer: "lapsed", outcome: "notEligible")] == 1)
-            #expect(service.metrics[.requests(route: .promotionalOfferBatch, status: 200)] == 1)
+            #expect(service.metrics[.requests(route: .offers(.promotionalOfferBatch), status: 200)] == 1)
             let statuses = [200: 2, 403: 1, 404: 1, 400: 1]
             for (status, count) in statuses { #expect(service.metrics[.batchItems(status: status)] == count) }
             let traffic = try #require(service.traffic.take(until: service.clock.now))
             #expect(
                 traffic.counts == [
-                    UnauthenticatedTraffic(route: .promotionalOfferBatch, problem: "unknown-offer"): 1,
-                    UnauthenticatedTraffic(route: .promotionalOfferBatch, problem: "invalid-request"): 1,
+                    UnauthenticatedTraffic(route: .offers(.promotionalOfferBatch), problem: "unknown-offer"): 1,
+                    UnauthenticatedTraffic(route: .offers(.promotionalOfferBatch), problem: "invalid-request"): 1,
                 ]
             )
             #expect(service.log.lines.count { $0.contains("request answered") } == 1)

@@ -147,7 +147,7 @@ struct SignInTests {
             let known = ["not-started-here"].contains(reason) ? "unknown" : "login"
             #expect(try await place.count(reason, of: known) == 1)
             let counted = place.service.traffic.take(until: place.service.clock.now)?.counts
-            let failed = UnauthenticatedTraffic(route: .consoleSignedIn, problem: reason)
+            let failed = UnauthenticatedTraffic(route: .signIn(.finish), problem: reason)
             #expect(counted == [failed: 1], "an auditor sees it")
             #expect(reply.headers["content-type"] == "text/html; charset=utf-8")
             #expect(reply.headers["content-security-policy"]?.contains("default-src 'none'") == true)

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTP
+
+// The calls of each topic; `API` has chosen the topic.
+
+extension API {
+    func answer(_ received: ReceivedRequest, at route: OfferRoute) async throws(Refusal) -> Response {
+        let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
+        switch route {
+        case .promotionalOfferSignature, .introductoryOfferSignature:
+            return try await offers.signatures.respond(
+                to: request,
+                for: route == .promotionalOfferSignature ? .promotionalOffer : .introductoryOffer,
+                under: snapshot,
+                requestID: received.id,
+                at: now
+            )
+        case .promotionalOfferBatch: return try await offers.batches.respond(to: request, under: snapshot, at: now)
+        case .eligibility:
+            return try await offers.eligibility.respond(to: request, under: snapshot, requestID: received.id, at: now)
+        case .googlePlayAuthorization:
+            return try await offers.authorizations.respond(
+                to: request,
+                under: snapshot,
+                requestID: received.id,
+                at: now
+            )
+        }
+    }
+
+    func answer(_ received: ReceivedRequest, at route: StoreRoute) async throws(Refusal) -> Response {
+        let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
+        switch route {
+        case .appStoreNotification:
+            return try await evidence.appStoreNotifications.respond(to: request, under: snapshot, at: now)
+        case .googlePlayNotification:
+            return try await evidence.googlePlayNotifications.respond(to: request, under: snapshot, at: now)
+        case .retentionRequest:
+            return try await offers.retention.respond(
+                to: request,
+                received.match,
+                under: snapshot,
+                requestID: received.id,
+                at: now
+            )
+        }
+    }
+
+    func answer(_ received: ReceivedRequest, at route: CustomerRoute) async throws(Refusal) -> Response {
+        let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
+        switch route {
+        case .transactions: return try await evidence.transactions.respond(to: request, under: snapshot, at: now)
+        case .transfers: return try await evidence.transfers.respond(to: request, under: snapshot, at: now)
+        case .attributes:
+            return try await evidence.attributes.respond(to: request, received.match, under: snapshot, at: now)
+        case .appAccountTokens:
+            return try await evidence.accountTokens.respond(
+                to: request,
+                under: snapshot,
+                requestID: received.id,
+                at: now
+            )
+        case .appAttestChallenge: return try await offers.appAttest.challenge(request, under: snapshot, at: now)
+        case .appAttestKey: return try await offers.appAttest.register(request, under: snapshot, at: now)
+        }
+    }
+
+    func answer(_ received: ReceivedRequest, at route: OutcomeRoute) async throws(Refusal) -> Response {
+        let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
+        switch route {
+        case .grant: return try await records.grants.respond(to: request, received.match, under: snapshot, at: now)
+        case .events: return try await records.events.respond(to: request, under: snapshot, at: now)
+        }
+    }
+
+    func answer(_ received: ReceivedRequest, at route: LogRoute) async throws(Refusal) -> Response {
+        let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
+        let parameter = received.match.parameters.first
+        switch route {
+        case .tile: return try await records.log.tile(request, path: parameter, under: snapshot, at: now)
+        case .entry: return try await records.log.entry(request, index: parameter, under: snapshot, at: now)
+        case .entryProof: return try await records.log.proof(request, index: parameter, under: snapshot, at: now)
+        case .checkpoint: return try records.checkpoints.checkpoint(request, under: snapshot, at: now)
+        case .state: return try await records.checkpoints.log(request, under: snapshot, at: now)
+        }
+    }
+
+    func answer(_ received: ReceivedRequest, at route: RecordRoute) async throws(Refusal) -> Response {
+        let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
+        switch route {
+        case .reconciliation: return try await records.reconciliation.respond(to: request, under: snapshot, at: now)
+        case .diagnoses: return try await records.diagnoses.respond(to: request, under: snapshot, at: now)
+        case .eventEndpoints: return try await records.eventEndpoints.respond(to: request, under: snapshot, at: now)
+        }
+    }
+
+    func answer(_ received: ReceivedRequest, at route: StopRoute) async throws(Refusal) -> Response {
+        let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
+        switch route {
+        case .keys: return try await stops.keys.list(request, under: snapshot, at: now)
+        case .disableKey, .enableKey:
+            return try await stops.keys.set(
+                request,
+                key: received.match.parameters.first,
+                isDisabled: route == .disableKey,
+                under: snapshot,
+                at: now
+            )
+        case .seal where request.method == .post: return try await stops.seal.seal(request, under: snapshot, at: now)
+        case .seal: return try stops.seal.show(to: request, under: snapshot, at: now)
+        case .unseal: return try await stops.seal.unseal(request, under: snapshot, at: now)
+        }
+    }
+
+    func answer(_ received: ReceivedRequest, at route: OperationRoute) throws(Refusal) -> Response {
+        switch route {
+        case .live: operation.live()
+        case .ready: operation.ready()
+        case .metrics: operation.metrics()
+        case .openAPI: operation.openAPI()
+        case .ownCaller:
+            try OwnCallerCall().respond(to: received.request, under: received.snapshot, at: received.receivedAt)
+        case .problem, .problems: try ProblemPages.response(for: received.match.parameters.first)
+        }
+    }
+
+    func answer(_ received: ReceivedRequest, at route: ConsoleRoute) throws(Refusal) -> Response {
+        switch route {
+        case .page, .file: try ConsoleCall().respond(to: received.request, file: received.match.parameters.first ?? [])
+        case .redirect: ConsoleCall.redirect
+        }
+    }
+}
