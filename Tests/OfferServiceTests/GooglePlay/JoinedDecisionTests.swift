@@ -244,7 +244,10 @@ extension FakePlayWorld {
             }
             let statuses = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
                 for (index, body) in bodies.enumerated() {
-                    group.addTask { (index, try await world.service.send(world.authorizationCall(body)).status) }
+                    group.addTask {
+                        let status = try await world.service.send(world.authorizationCall(body)).status
+                        return (index, status)
+                    }
                 }
                 return try await group.reduce(into: [Int: Int]()) { $0[$1.0] = $1.1 }
             }

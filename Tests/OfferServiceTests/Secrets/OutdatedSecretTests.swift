@@ -65,7 +65,10 @@ import Testing
             let refusals = try await withThrowingTaskGroup { group in
                 for (index, pseudonyms) in [current, outdated, current, outdated, current].enumerated() {
                     let transfer = try transfer(service, "device-\(index)", pseudonyms)
-                    group.addTask { (index, await outcome(of: transfer, service.committer)) }
+                    group.addTask {
+                        let refusal = await outcome(of: transfer, service.committer)
+                        return (index, refusal)
+                    }
                 }
                 return try await group.reduce(into: [Int: LedgerError]()) { $0[$1.0] = $1.1 }
             }
