@@ -102,7 +102,7 @@ package final class SigningKey: Sendable {
 
 /// The keys of all apps; an immutable snapshot, swapped whole on a reload.
 package struct KeyRing: Sendable {
-    private let active: [KeyNeed: SigningKey]
+    private let active: [KeyNeed: ActiveKey]
     /// In the order of the file, disabled ones too.
     package let keys: [SigningKey]
     /// In the order of the file.
@@ -115,17 +115,18 @@ package struct KeyRing: Sendable {
         self.serviceAccounts = serviceAccounts
         let owned = serviceAccounts.flatMap { account in account.packageNames.map { ($0, account) } }
         accounts = Dictionary(owned) { first, _ in first }
-        var active: [KeyNeed: SigningKey] = [:]
-        for key in keys where key.status == .active {
+        var active: [KeyNeed: ActiveKey] = [:]
+        for key in keys {
+            guard let activeKey = ActiveKey(key) else { continue }
             for bundleID in key.bundleIDs {
-                for purpose in key.purposes { active[KeyNeed(bundleID: bundleID, purpose: purpose)] = key }
+                for purpose in key.purposes { active[KeyNeed(bundleID: bundleID, purpose: purpose)] = activeKey }
             }
         }
         self.active = active
     }
 
     /// The one key that signs for that app and purpose.
-    package func activeKey(for bundleID: BundleID, purpose: KeyPurpose) -> SigningKey? {
+    package func activeKey(for bundleID: BundleID, purpose: KeyPurpose) -> ActiveKey? {
         active[KeyNeed(bundleID: bundleID, purpose: purpose)]
     }
 

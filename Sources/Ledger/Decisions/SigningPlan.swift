@@ -69,7 +69,7 @@ package enum SigningSubject: Sendable {
 /// A class, because it never changes and each request passes it on several times.
 package final class SigningPlan: Sendable {
     /// The key that signs; the request is for this key's purpose and app.
-    package let key: SigningKey
+    package let key: ActiveKey
     /// The App Store's names of app, product and offer.
     package let listing: AppStoreListing
     /// What the original form binds the purchase to: an account token, a user name of original StoreKit, or nothing.
@@ -80,7 +80,7 @@ package final class SigningPlan: Sendable {
     package let client: ReportedClient?
 
     package init(
-        key: SigningKey,
+        key: ActiveKey,
         listing: AppStoreListing,
         binding: PurchaseBinding,
         subject: SigningSubject,

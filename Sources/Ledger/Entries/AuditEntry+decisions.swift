@@ -35,7 +35,7 @@ extension AuditEntry {
         writer.member("rid", id: request.requestID)
         writer.member("rule", plain: request.offer.id.text)
         writer.member("rules", plain: request.policyName)
-        writer.member("spki", plain: key.publicKeyDigest ?? "")
+        writer.member("spki", plain: key.publicKeyDigest)
         write(record.stored, &writer)
         writer.member("t", integer: recordedAt.milliseconds)
         writer.member("ts", integer: terms.signedAt.milliseconds)

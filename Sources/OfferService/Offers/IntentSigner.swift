@@ -78,15 +78,14 @@ package final class IntentSigner: Sendable {
     /// Signs with the key unless it is stopped; with `verifies`, a signature that does not verify is an error.
     private func trustedSignature(
         of digest: SHA256Digest,
-        by key: SigningKey,
+        by key: ActiveKey,
         verifies: Bool
     ) throws(Failure) -> ECDSASignature {
-        guard let privateKey = key.privateKey else { throw .stopped(.disabled(key.id)) }
         let used: Result<ECDSASignature?, KeyStop>
         do throws(SigningError) {
             used = try committer.keyUseGuard.use(key.id) { () throws(SigningError) in
-                let made = try privateKey.signature(of: digest)
-                return !verifies || isTrusted(made, of: digest, by: privateKey) ? made : nil
+                let made = try key.privateKey.signature(of: digest)
+                return !verifies || isTrusted(made, of: digest, by: key.privateKey) ? made : nil
             }
         } catch {
             throw .failed(error)

@@ -186,9 +186,9 @@ package final class CatchUpSession: Sendable {
         var known: Set<KeyID> = []
         for span in spans {
             guard let key = current.value.keyRing.activeKey(for: span.bundleID, purpose: .appStoreServerAPI),
-                let digest = key.publicKeyDigest, known.insert(key.id).inserted
+                known.insert(key.id).inserted
             else { continue }
-            events.append(.key(.loaded(keyID: key.id, publicKeyDigest: digest, status: key.status)))
+            events.append(.key(.loaded(keyID: key.id, publicKeyDigest: key.publicKeyDigest, status: .active)))
         }
         return events
     }

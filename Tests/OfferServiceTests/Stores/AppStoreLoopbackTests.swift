@@ -15,7 +15,7 @@ import Testing
 @Suite("App Store Server API: over the wire", .serialized, .timeLimit(.minutes(2)))
 struct AppStoreLoopbackTests {
     private let fake: FakeAppStore
-    private let key: SigningKey
+    private let key: ActiveKey
     private let asking: AppStoreAsking
 
     /// One for all tests, which take turns.
@@ -27,17 +27,18 @@ struct AppStoreLoopbackTests {
         try fake.reset()
         try fake.behave()
         asking = try .by()
-        key = SigningKey(
+        let signingKey = SigningKey(
             id: try KeyID("LOOPBACK01"),
             issuerID: try #require(UniqueID("57246542-96fe-1a63-e053-0824d011072a")),
             scope: KeyScope(bundleIDs: [asking.bundleID], purposes: []),
             status: .active,
             key: PinnedKey(try PrivateKey.generate())
         )
+        key = try #require(ActiveKey(signingKey))
         try fake.registerKey(
             keyID: key.id.text,
             issuerID: key.issuerID.description,
-            publicKeyPEM: try #require(key.privateKey?.publicKey.pem),
+            publicKeyPEM: key.privateKey.publicKey.pem,
             bundleIDs: [asking.bundleID.text]
         )
     }

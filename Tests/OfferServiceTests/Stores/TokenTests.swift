@@ -22,14 +22,15 @@ struct TokenTests {
         asking = try .by()
     }
 
-    private func key(_ privateKey: PrivateKey?) throws -> SigningKey {
-        SigningKey(
+    private func key(_ privateKey: PrivateKey) throws -> ActiveKey {
+        let key = SigningKey(
             id: try KeyID("ABCDEFGHIJ"),
             issuerID: try #require(UniqueID("57246542-96FE-1A63-E053-0824D011072A")),
             scope: KeyScope(bundleIDs: [asking.bundleID], purposes: []),
             status: .active,
             key: PinnedKey(privateKey)
         )
+        return try #require(ActiveKey(key))
     }
 
     @Test
@@ -38,7 +39,7 @@ struct TokenTests {
         let key = try key(privateKey)
         let recorded = Mutex<[SHA256Digest]>([])
         let transport = ScriptedTransport(.statuses())
-        let record: @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void = {
+        let record: @Sendable (ActiveKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void = {
             _,
             _,
             digest in
@@ -68,15 +69,13 @@ struct TokenTests {
     @Test
     func `nothing is asked if the use of the key can't be recorded, or there is no key`() async throws {
         let good = try key(try PrivateKey.generate())
-        let disabled = try key(nil)
-        let refuse: @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void = {
+        let refuse: @Sendable (ActiveKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void = {
             (_, _, _) throws(StoreError) in
             throw StoreError.cannotSign(reason: "the log is full")
         }
         let transport = ScriptedTransport(.statuses())
         for signer in [
             KeyRingTokenSigner(key: { _ in good }, record: refuse),
-            KeyRingTokenSigner(key: { _ in disabled }, record: refuse),
             KeyRingTokenSigner(key: { _ in nil }, record: refuse),
         ] {
             let store = TestStore(transport, signer: signer)

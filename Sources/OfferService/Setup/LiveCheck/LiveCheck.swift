@@ -147,7 +147,7 @@ package struct LiveCheck {
     }
 
     /// One token for all environments of an app, good for five minutes.
-    private func token(for bundleID: BundleID, _ key: SigningKey) async throws(StoreError) -> SignedToken {
+    private func token(for bundleID: BundleID, _ key: ActiveKey) async throws(StoreError) -> SignedToken {
         let now = clock.now()
         let request = TokenRequest(
             bundleID: bundleID,
@@ -158,14 +158,14 @@ package struct LiveCheck {
     }
 
     /// Signs with that key, each time once its use is on record.
-    static func signer(_ key: SigningKey, in ledger: LedgerAccess) -> KeyRingTokenSigner {
+    static func signer(_ key: ActiveKey, in ledger: LedgerAccess) -> KeyRingTokenSigner {
         KeyRingTokenSigner { _ in
             key
         } record: { key, request, digest throws(StoreError) in
             // Which key it was is on record too: its id may be the very thing that is wrong.
-            let loaded = key.publicKeyDigest.map {
-                AuditEvent.key(.loaded(keyID: key.id, publicKeyDigest: $0, status: key.status))
-            }
+            let loaded = AuditEvent.key(
+                .loaded(keyID: key.id, publicKeyDigest: key.publicKeyDigest, status: .active)
+            )
             let use = AuditEvent.key(
                 .storeTokenSigned(
                     keyID: key.id,
@@ -174,8 +174,7 @@ package struct LiveCheck {
                     expiresAt: request.expiresAt
                 )
             )
-            let events = (loaded.map { [$0] } ?? []) + [use]
-            try record(events, using: key.id, in: ledger)
+            try record([loaded, use], using: key.id, in: ledger)
         }
     }
 

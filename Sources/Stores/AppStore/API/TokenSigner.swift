@@ -62,8 +62,8 @@ package struct SignedToken: Hashable, Sendable {
 /// Signs tokens with the keys of the ring.
 package struct KeyRingTokenSigner: TokenSigner {
     private let keyUseGuard: KeyUseGuard
-    private let key: @Sendable (BundleID) -> SigningKey?
-    private let record: @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
+    private let key: @Sendable (BundleID) -> ActiveKey?
+    private let record: @Sendable (ActiveKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
 
     /// - Parameters:
     ///   - keyUseGuard: Blocks the use of keys.
@@ -71,22 +71,20 @@ package struct KeyRingTokenSigner: TokenSigner {
     ///   - record: Makes the use of the key durable before it happens; an error prevents the use.
     package init(
         keyUseGuard: KeyUseGuard = KeyUseGuard(),
-        key: @escaping @Sendable (BundleID) -> SigningKey?,
-        record: @escaping @Sendable (SigningKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
+        key: @escaping @Sendable (BundleID) -> ActiveKey?,
+        record: @escaping @Sendable (ActiveKey, TokenRequest, SHA256Digest) async throws(StoreError) -> Void
     ) {
         self.keyUseGuard = keyUseGuard
         self.key = key
         self.record = record
     }
 
-    /// The ring's key for the app; `nil` also if its private key is not loaded.
-    package func keyID(for bundleID: BundleID) -> KeyID? {
-        key(bundleID).flatMap { $0.privateKey == nil ? nil : $0.id }
-    }
+    /// The ring's key for the app.
+    package func keyID(for bundleID: BundleID) -> KeyID? { key(bundleID)?.id }
 
     /// Records the use, and signs unless the key is disabled or the service is sealed.
     package func signature(for request: TokenRequest) async throws(StoreError) -> SignedToken {
-        guard let key = key(request.bundleID), let privateKey = key.privateKey else {
+        guard let key = key(request.bundleID) else {
             throw .cannotSign(reason: StoreError.noKey(for: request.bundleID))
         }
         let unsigned = CompactJWS(
@@ -97,7 +95,9 @@ package struct KeyRingTokenSigner: TokenSigner {
         try await record(key, request, digest)
         let signature: Result<ECDSASignature, KeyStop>
         do throws(SigningError) {
-            signature = try keyUseGuard.use(key.id) { () throws(SigningError) in try privateKey.signature(of: digest) }
+            signature = try keyUseGuard.use(key.id) { () throws(SigningError) in
+                try key.privateKey.signature(of: digest)
+            }
         } catch {
             throw .cannotSign(reason: "\(error)")
         }
