@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTP
 
-// The calls of each topic; `API` has chosen the topic.
+// One function for each topic, which `API` has chosen.
 
 extension API {
     func answer(_ received: ReceivedRequest, at route: OfferRoute) async throws(Refusal) -> Response {
@@ -26,6 +26,10 @@ extension API {
                 at: now
             )
         }
+    }
+
+    func answer(_ received: ReceivedRequest, at route: CompatibilityRoute) async throws(Refusal) -> Response {
+        try await offers.compatible.respond(to: received, at: route)
     }
 
     func answer(_ received: ReceivedRequest, at route: StoreRoute) async throws(Refusal) -> Response {
@@ -85,6 +89,17 @@ extension API {
         }
     }
 
+    func answer(_ received: ReceivedRequest, at route: SearchRoute) async throws(Refusal) -> Response {
+        let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
+        switch route {
+        case .entries: return try await records.searches.entries.respond(to: request, under: snapshot, at: now)
+        case .lookups: return try await records.searches.lookups.respond(to: request, under: snapshot, at: now)
+        case .customers: return try await records.searches.customers.respond(to: request, under: snapshot, at: now)
+        case .names: return try records.searches.names.respond(to: request, under: snapshot, at: now)
+        case .summary: return try await records.searches.summary.respond(to: request, under: snapshot, at: now)
+        }
+    }
+
     func answer(_ received: ReceivedRequest, at route: RecordRoute) async throws(Refusal) -> Response {
         let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
         switch route {
@@ -128,6 +143,16 @@ extension API {
         switch route {
         case .page, .file: try ConsoleCall().respond(to: received.request, file: received.match.parameters.first ?? [])
         case .redirect: ConsoleCall.redirect
+        }
+    }
+
+    func answer(_ received: ReceivedRequest, at route: SignInRoute) async throws(Refusal) -> Response {
+        let (request, snapshot, now) = (received.request, received.snapshot, received.receivedAt)
+        switch route {
+        case .providers: return ConsoleSignInCall.providers(snapshot)
+        case .begin: return await signIn.begin(request, under: snapshot, at: now)
+        case .finish: return await signIn.finish(request, under: snapshot, at: now)
+        case .signOut: return try await signIn.signOut(under: snapshot, at: now)
         }
     }
 }

@@ -17,7 +17,7 @@ package final class API: Responder {
     let records: RecordCalls
     let stops: StopCalls
     let operation: OperationCalls
-    private let signIn: ConsoleSignInCall
+    let signIn: ConsoleSignInCall
     private let traffic: MinuteCounter<UnauthenticatedTraffic>
     /// The routes for which the log has lately reported a 5xx response to an unauthenticated caller.
     private let loggedUnauthenticated = OnceAMinute<Route>()
@@ -113,6 +113,7 @@ package final class API: Responder {
     /// Has the committer take the requests that an event loop submitted in the turn that ends.
     package func turnEnded() { committer.takeWaiting() }
 
+    /// Has the call of the request's topic answer it; `API+topics` has one function for each topic.
     private func answer(_ received: ReceivedRequest) async throws(Refusal) -> Response {
         let route = received.match.route
         guard route.allowedMethods.contains(received.request.method) || route == .unknown else {
@@ -120,21 +121,17 @@ package final class API: Responder {
         }
         switch route {
         case .offers(let route): return try await answer(received, at: route)
-        case .compatibility(let route): return try await offers.compatible.respond(to: received, at: route)
+        case .compatibility(let route): return try await answer(received, at: route)
         case .stores(let route): return try await answer(received, at: route)
         case .customers(let route): return try await answer(received, at: route)
         case .outcomes(let route): return try await answer(received, at: route)
         case .log(let route): return try await answer(received, at: route)
-        case .searches(let route):
-            let (snapshot, now) = (received.snapshot, received.receivedAt)
-            return try await records.searches.respond(to: received.request, at: route, under: snapshot, now)
+        case .searches(let route): return try await answer(received, at: route)
         case .records(let route): return try await answer(received, at: route)
         case .stops(let route): return try await answer(received, at: route)
         case .operation(let route): return try answer(received, at: route)
         case .console(let route): return try answer(received, at: route)
-        case .signIn(let route):
-            let (snapshot, now) = (received.snapshot, received.receivedAt)
-            return try await signIn.respond(to: received.request, at: route, under: snapshot, now)
+        case .signIn(let route): return try await answer(received, at: route)
         case .unknown: throw .request(.noSuchPath)
         }
     }

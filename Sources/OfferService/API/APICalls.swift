@@ -33,7 +33,7 @@ struct EvidenceCalls: Sendable {
 
 /// The calls that read what is on record.
 struct RecordCalls: Sendable {
-    let searches: AuditCalls
+    let searches: SearchCalls
     let log: LogCalls
     let checkpoints: CheckpointCalls
     let reconciliation: ReconciliationCall

@@ -43,7 +43,9 @@ package enum Route: Hashable, Sendable {
     /// The methods of the call, for `Allow` in a 405 (RFC 9110, 10.2.1); none where there is no call.
     package var allowedMethods: [HTTP.Method] { call?.allowedMethods ?? [] }
 
-    /// All calls; of those without parameters, the most frequent one comes first.
+    /// All calls.
+    ///
+    /// The first one whose path fits gets a request; of those without parameters, the most frequent comes first.
     package static let all: [Route] =
         OfferRoute.allCases.map(Route.offers) + CompatibilityRoute.allCases.map(Route.compatibility)
         + StoreRoute.allCases.map(Route.stores) + CustomerRoute.allCases.map(Route.customers)

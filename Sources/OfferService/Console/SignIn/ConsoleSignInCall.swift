@@ -38,20 +38,6 @@ struct ConsoleSignInCall: Sendable {
         rates = RateLimiter(runtime.clock.stopwatch())
     }
 
-    func respond(
-        to request: Request,
-        at route: SignInRoute,
-        under snapshot: Snapshot,
-        _ now: Timestamp
-    ) async throws(Refusal) -> Response {
-        switch route {
-        case .providers: Self.providers(snapshot)
-        case .begin: await begin(request, under: snapshot, at: now)
-        case .finish: await finish(request, under: snapshot, at: now)
-        case .signOut: try await signOut(under: snapshot, at: now)
-        }
-    }
-
     /// A sign-in that the provider finishes.
     private struct SignIn {
         let pending: PendingSignIn
@@ -62,7 +48,7 @@ struct ConsoleSignInCall: Sendable {
     // MARK: - The calls
 
     /// `GET /console/providers`: the buttons of the console, and whether the browser has a session.
-    private static func providers(_ snapshot: Snapshot) -> Response {
+    static func providers(_ snapshot: Snapshot) -> Response {
         let providers: [JSONTree] = snapshot.identity.all.compactMap { provider in
             provider.console.map { ["name": .text(provider.name), "title": .text($0.title ?? provider.name)] }
         }
@@ -70,7 +56,7 @@ struct ConsoleSignInCall: Sendable {
     }
 
     /// `GET /console/sign-in`: sends the browser to the provider.
-    private func begin(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async -> Response {
+    func begin(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async -> Response {
         var name = "unknown"
         do throws(SignInFault) {
             try admit(request)
@@ -89,7 +75,7 @@ struct ConsoleSignInCall: Sendable {
     }
 
     /// `GET /console/signed-in`: where the provider sends the browser back to.
-    private func finish(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async -> Response {
+    func finish(_ request: Request, under snapshot: Snapshot, at now: Timestamp) async -> Response {
         let cookie = request.headers.cookie(SessionCookie.pending.rawValue)
         let pending = cookie.flatMap { PendingSignIn($0, under: snapshot.pseudonyms) }
         let parameters = CallbackParameters(request.query)
@@ -114,7 +100,7 @@ struct ConsoleSignInCall: Sendable {
     }
 
     /// `POST /console/sign-out`: ends the session, and says where the person can sign out at the provider.
-    private func signOut(under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
+    func signOut(under snapshot: Snapshot, at now: Timestamp) async throws(Refusal) -> Response {
         guard let presented = snapshot.callers.session else { throw .caller(.sessionEnded) }
         let caller = try presented.caller()
         guard case .active(let session, let digest) = presented else { throw .caller(.sessionEnded) }

@@ -57,7 +57,7 @@ extension RecordCalls {
         let (parts, writing) = (assembly.records, assembly.writing)
         let (signedLog, reads, readers) = (parts.signedLog, parts.reads, parts.readers)
         let unrecorded = UnrecordedSignatures(writing.runtime)
-        searches = AuditCalls(index: parts.index, readers: readers, reads: reads, unrecorded: unrecorded)
+        searches = SearchCalls(index: parts.index, readers: readers, reads: reads, unrecorded: unrecorded)
         diagnoses = DiagnosesCall(
             record: LogSearches(index: parts.index, readers: parts.diagnosisReaders) { await reads.note($0) },
             searches: SearchPool(),
