@@ -41,7 +41,7 @@ import Testing
     ) async throws {
         try await withService(wire) { service async throws in
             _ = try await Self.sign(service)
-            let reply = try await Self.sign(service, #", "customerId": "ada""#)
+            let reply = try await Self.sign(service, #", "customerId": "lovelace""#)
             let found = try await Self.diagnose(service, Self.report(reply, #""error": "invalidOfferSignature""#))
             #expect(found.status == 200 && found.headers["cache-control"] == "no-store", "\(found)")
             #expect(found.json["verdict"] == .text("signed-correctly") && Self.codes(found).isEmpty, "\(found)")
@@ -54,7 +54,7 @@ import Testing
             #expect(entry["caller"] == .text("backend") && entry["verdict"] == .text("signed-correctly"))
             #expect(entry["bundle"] == .text("com.example.app") && entry["digest"].text?.count == 64)
             let text = try service.entries().last ?? ""
-            #expect(!text.contains(Self.token) && !text.contains("ada"), "\(text)")
+            #expect(!text.contains(Self.token) && !text.contains("lovelace"), "\(text)")
             let again = try await Self.diagnose(service, reply.body)
             #expect(again.json["record"]["earlierReports"].integer == 1 && Self.codes(again).isEmpty, "\(again)")
             // To look twice uses nothing; that a second attempt failed, too, may be because of the first.
