@@ -12,12 +12,7 @@ import ServiceRuntime
 package final class API: Responder {
     private let current: CurrentSnapshot
     private let committer: Committer
-    let offers: OfferCalls
-    let evidence: EvidenceCalls
-    let records: RecordCalls
-    let stops: StopCalls
-    let operation: OperationCalls
-    let signIn: ConsoleSignInCall
+    let calls: APICalls
     private let traffic: MinuteCounter<UnauthenticatedTraffic>
     /// The routes for which the log has lately reported a 5xx response to an unauthenticated caller.
     private let loggedUnauthenticated = OnceAMinute<Route>()
@@ -36,12 +31,7 @@ package final class API: Responder {
     ) {
         self.current = current
         self.committer = committer
-        offers = calls.offers
-        evidence = calls.evidence
-        records = calls.records
-        stops = calls.stops
-        operation = calls.operation
-        signIn = calls.signIn
+        self.calls = calls
         self.traffic = traffic
         metrics = runtime.metrics
         clock = runtime.clock
@@ -105,7 +95,7 @@ package final class API: Responder {
         let snapshot = current.value
         // Most requests have no cookie, and wait for nothing.
         guard request.headers.count(of: "Cookie") > 0,
-            let session = await signIn.sessions.presented(by: request, under: snapshot, at: now)
+            let session = await calls.signIn.sessions.presented(by: request, under: snapshot, at: now)
         else { return snapshot }
         return Snapshot(snapshot, presenting: session)
     }
